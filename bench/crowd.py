@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from backend.commands.simulated_evaluators import Client, take_part
+from backend.commands.simulated_evaluators import Client
 from backend.foundation.errors import OpenhypeError
 from backend.stores.datadir import DataDir
 from backend.stores.dynamodb.store import create_table
@@ -23,6 +23,7 @@ from tests.cloudfront import Cloudfront, serving
 from tests.dynamodb import REGION, dynalite
 from tests.function import Function
 from tests.unit import sample_studies as studies
+from tests.unit.whole_sessions import take_part
 
 EVALUATORS = 1000
 INSTANCES = 4

@@ -18,7 +18,8 @@ from backend.foundation.timestamps import utc_now
 from backend.report import drawing
 from backend.report.findings import findings
 from backend.report.write import write
-from backend.responses.readers import read_answers, score_file
+from backend.responses.readers import read_answers
+from tests.unit.response_rows import score_file
 
 ROOT = Path(__file__).resolve().parent.parent
 ROWS = 1_000_000

@@ -6,19 +6,17 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
-from backend.experiment.judgment import Judgment, pictures_of
+from backend.experiment.judgment import Judgment
 from backend.experiment.judgments import judgment_of
 from backend.experiment.random_answers import random_answers
 from backend.experiment.records import CHECK, Stimulus, Study
 from backend.experiment.simulated_follow_ups import simulated_follow_ups
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
 from backend.foundation.exchange_deadline import Deadline, TooLong, whole_body
-from backend.task.picture_names import PictureNames
 from backend.task.requests import TOKEN
 
 _FRAME_MS = 1000 / 60
@@ -106,33 +104,6 @@ class Client:
 Answer = Callable[[str, str | None, float | None, list[Stimulus]], str]
 
 
-def take_part(
-    client: Client,
-    study: Study,
-    pictures: Pictures,
-    answer: Answer,
-    panel: dict[str, str] | None = None,
-    qualification_token: str | None = None,
-    names: PictureNames | None = None,
-) -> dict[str, Any]:
-    """Run one session from consent to completion code, as a real one; return the reply's `done`.
-
-    Args:
-        pictures: by their stored names.
-        names: the server's picture names, if it gives each session different ones.
-        answer: function from (right answer, model, exposure in ms or None, what is shown) to a response; the
-            model is that of the fake, or of the block's fakes, or None if these are of several.
-    """
-    fields = {"panel": panel or {}, "qualification_token": qualification_token}
-    opened = open_session(client, study, fields)
-    if names is not None:
-        session = opened["state"]["session"]
-        pictures = {
-            names.sealed(session, name): _sealed(what, names, session) for name, what in pictures.items()
-        }
-    return play(client, study, pictures, answer, opened, (), Random(opened["token"]))
-
-
 def open_session(
     client: Client, study: Study, fields: Mapping[str, Any], key: str | None = None
 ) -> dict[str, Any]:
@@ -209,13 +180,6 @@ def play(
             trial, done = reply["next"], reply["done"]
     _answer_questions(client, study, path, token, state, reply, rng)
     return {**done, "token": token}
-
-
-def _sealed(stimulus: Stimulus, names: PictureNames, session: str) -> Stimulus:
-    """Return a stimulus with the names of its pictures that a session's browser gets."""
-    return replace(
-        stimulus, name=" ".join(names.sealed(session, name) for name in pictures_of(stimulus.name))
-    )
 
 
 def _right_answer(judgment: Judgment, shown: list[Stimulus], names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from backend.commands.setup import (
     SIMULATED,
     Number,
     Setup,
-    answers_named,
+    answers_of,
     command,
     elapsed_time,
     named,
@@ -96,7 +96,7 @@ def _made(
         stated = study_beside(file_to_score(found)).get("looks", {})
         if wanted is None and not stated:
             raise InvalidInput(f"{what} has no plan of looks; say one (--plan 15,20,25,30)")
-        answers = answers_named(setup, what, True, simulated)
+        answers = answers_of(setup, found, True, simulated)
         return decisions(answers, times_of_file(found), wanted or plan_exported(stated))
     if found.protocol.looks.looks and wanted is not None and not simulated:
         raise InvalidInput(
@@ -108,7 +108,7 @@ def _made(
         if made is None:
             raise InvalidInput(f"no look of {found.name} is reached: nobody has finished")
         return made
-    answers = answers_named(setup, what, False, simulated)
+    answers = answers_of(setup, found, False, simulated)
     times = times_of_study(setup.store, found, simulated)
     return decisions(answers, times, wanted or plan_of(found), found.models)
 
@@ -122,7 +122,7 @@ def _replayed(setup: Setup, what: str) -> list[dict[str, Any]]:
     stated = study_beside(file_to_score(found)).get("looks") if isinstance(found, Path) else None
     if not isinstance(found, Path) or not stated:
         raise InvalidInput(f"{what} is not an export of a study with a plan of looks; name its folder")
-    return replayed(answers_named(setup, what, True), times_of_file(found), stated)
+    return replayed(answers_of(setup, found, True), times_of_file(found), stated)
 
 
 @command()

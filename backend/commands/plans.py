@@ -6,7 +6,17 @@ from typing import Any
 
 import click
 
-from backend.commands.setup import FEE_TYPE, FILE, Number, Setup, answers_named, command, elapsed_time, option
+from backend.commands.setup import (
+    FEE_TYPE,
+    FILE,
+    Number,
+    Setup,
+    answers_of,
+    command,
+    elapsed_time,
+    named,
+    option,
+)
 from backend.experiment.judgments import PLANNED_WITHOUT_PILOT
 from backend.experiment.planned_looks import SPENDINGS, looks_of
 from backend.foundation.errors import InvalidInput
@@ -85,7 +95,7 @@ def plan(
         options["fee"] = float(options["fee"])
     with elapsed_time("plan"):
         made = make(
-            None if pilot is None else answers_named(setup, pilot, details=False),
+            None if pilot is None else answers_of(setup, named(setup, pilot), details=False),
             method,
             **{name: value for name, value in options.items() if value is not None},
         )

@@ -12,7 +12,7 @@ from backend.commands.setup import (
     SIMULATED,
     Number,
     Setup,
-    answers_named,
+    answers_of,
     command,
     images_option,
     named,
@@ -135,5 +135,5 @@ def _run(setup: Setup, what: str, name: str, simulated: bool) -> "Run":
 
     found = named(setup, what)
     if isinstance(found, Path):
-        return Run(name, answers_named(setup, what, True, simulated))
+        return Run(name, answers_of(setup, found, True, simulated))
     return run_of(setup.store, found, simulated)

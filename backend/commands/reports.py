@@ -16,6 +16,7 @@ from backend.commands.setup import (
     named,
     option,
     progress_bar,
+    report_options,
 )
 
 _OUT = option("-o --out", "Directory to write into; made if missing.", FOLDER, "DIR", required=True)
@@ -28,36 +29,19 @@ _TITLE = option("--title", "Of the page.", default="")
 @_TITLE
 @finding_options()
 @SIMULATED
-def report(
-    setup: Setup,
-    what: str,
-    out: Path,
-    title: str,
-    metrics: Path | None,
-    margin: float,
-    threshold_at: float,
-    exposures: str,
-    simulated: bool,
-    **options: Any,
-) -> None:
+def report(setup: Setup, what: str, out: Path, title: str, **given: Any) -> None:
     """Write a page with figures and tables of the study NAME, or of a file of responses."""
     from backend.foundation.timestamps import utc_now
-    from backend.report.build import ReportOptions, file_report, study_report, with_kept
-    from backend.report.findings import FindingsOptions
+    from backend.report.build import file_report, study_report, with_kept
     from backend.report.write import write
-    from backend.responses.reading.metrics import read_metrics
 
-    findings_options = FindingsOptions(
-        read_metrics(metrics) if metrics else {}, margin=margin, threshold_at=threshold_at
-    )
-    report_options = ReportOptions(title, exposures, findings_options, options, simulated)
-    source = named(setup, what)
+    options, source = report_options(title, **given), named(setup, what)
     with elapsed_time("findings"):
         if isinstance(source, Path):
-            made = file_report(source, utc_now(), report_options)
+            made = file_report(source, utc_now(), options)
         else:
-            report_options = with_kept(report_options, setup.data, source)
-            made = study_report(setup.store, setup.data.picture, source, utc_now(), report_options)
+            options = with_kept(options, setup.data, source)
+            made = study_report(setup.store, setup.data.picture, source, utc_now(), options)
     click.echo(str(write(made, out, progress=progress_bar)[-1]))
 
 

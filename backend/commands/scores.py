@@ -12,14 +12,14 @@ from backend.commands.setup import (
     SEED,
     SIMULATED,
     Setup,
-    answers_named,
+    answers_of,
     command,
     elapsed_time,
     finding_options,
     named,
     option,
     progress_bar,
-    scores_named,
+    report_options,
     screen_width,
 )
 
@@ -38,56 +38,40 @@ if TYPE_CHECKING:
 @finding_options("--full")
 @option("--evaluators-drawn", "Evaluators in each resample.", click.IntRange(1, 100_000), "N")
 @SIMULATED
-def score(
-    setup: Setup,
-    what: str,
-    as_json: bool,
-    full: bool,
-    metrics: Path | None,
-    margin: float,
-    threshold_at: float,
-    exposures: str,
-    simulated: bool,
-    **options: Any,
-) -> None:
+def score(setup: Setup, what: str, as_json: bool, full: bool, **given: Any) -> None:
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
     from backend.experiment.records import CLIPS
     from backend.foundation.json_text import json_parts
-    from backend.report.build import ReportOptions
     from backend.report.compose import compose_scores
-    from backend.report.findings import FindingsOptions, score_findings
+    from backend.report.findings import score_findings
     from backend.report.text_report import as_brief_text, as_text
     from backend.responses.readers import file_to_score, study_beside
-    from backend.responses.reading.metrics import read_metrics
+    from backend.scoring import score_answers
 
-    if full or metrics is not None:
-        values = read_metrics(metrics) if metrics else {}
-        chosen = FindingsOptions(values, margin=margin, threshold_at=threshold_at)
-        report_options = ReportOptions("", exposures, chosen, options, simulated)
+    options, source = report_options("", **given), named(setup, what)
+    if full or given["metrics"] is not None:
         with elapsed_time("findings"):
-            findings, composed = _findings(setup, what, report_options)
+            findings, composed = _findings(setup, source, options)
         if not as_json:
             click.echo(as_text(composed(), screen_width()))
             return
         for part in json_parts(findings):
             click.echo(part, nl=False)
         click.echo()
-    elif as_json:
-        with elapsed_time("scores"):
-            scores = scores_named(setup, what, exposures, simulated, margin=margin, **options)
+        return
+    with elapsed_time("scores"):
+        answers = answers_of(setup, source, options.exposures == "shown", options.simulated)
+        scored = score_answers if as_json else score_findings
+        scores = scored(answers, options.exposures, margin=given["margin"], **options.scoring_options)
+    if as_json:
         click.echo(json.dumps(scores, indent=2, allow_nan=False))
     else:
-        with elapsed_time("scores"):
-            answers = answers_named(setup, what, exposures == "shown", simulated)
-            findings = score_findings(answers, exposures, margin=margin, **options)
-        source = named(setup, what)
         beside = study_beside(file_to_score(source)) if isinstance(source, Path) else vars(source)
-        are_clips = beside.get("medium") == CLIPS
-        click.echo(as_brief_text(compose_scores(findings, are_clips), screen_width()))
+        click.echo(as_brief_text(compose_scores(scores, beside.get("medium") == CLIPS), screen_width()))
 
 
 def _findings(
-    setup: Setup, what: str, options: "ReportOptions"
+    setup: Setup, source: "Study | Path", options: "ReportOptions"
 ) -> tuple[dict[str, Any], Callable[[], "Report"]]:
     """Return the findings of a study, or of a file of responses, and a function that makes their report."""
     from backend.foundation.timestamps import utc_now
@@ -97,10 +81,10 @@ def _findings(
     from backend.report.study_findings import study_findings
     from backend.studies.look_records import check_shown
 
-    source, now = named(setup, what), utc_now()
+    now = utc_now()
     more: dict[str, Any] = {"in_columns": True, "exposures": options.exposures, **options.scoring_options}
     if isinstance(source, Path):
-        answers = answers_named(setup, what, True, options.simulated)
+        answers = answers_of(setup, source, True, options.simulated)
         data = findings(answers, options.findings_options, **more)
         return data, lambda: compose(data, file_info(source, answers.method, now, options))
     check_shown(source, options.simulated)

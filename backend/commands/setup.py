@@ -19,6 +19,7 @@ from backend.foundation.suggestions import did_you_mean
 if TYPE_CHECKING:
     from backend.analysis.table.response_table import Answers
     from backend.experiment.records import Study
+    from backend.report.build import ReportOptions
     from backend.stores.datadir import DataDir
     from backend.stores.store import Store
 
@@ -165,14 +166,13 @@ def _is_decisive(ctx: click.Context, param: click.Parameter) -> bool:
     return ctx.parent is None or ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
 
 
-def answers_named(setup: Setup, what: str, details: bool, simulated: bool = False) -> "Answers":
-    """Return the responses of a responses file, or of the study of that name.
+def answers_of(setup: Setup, source: "Study | Path", details: bool, simulated: bool = False) -> "Answers":
+    """Return the responses of a responses file, or of a study: what `named` found.
 
     Args:
         details: for a file, include the columns that scores do not need; a study's are always included.
         simulated: return those of simulated sessions instead of real ones.
     """
-    source = named(setup, what)
     if isinstance(source, Path):
         from backend.responses.readers import read_answers
 
@@ -182,20 +182,6 @@ def answers_named(setup: Setup, what: str, details: bool, simulated: bool = Fals
 
     check_shown(source, simulated)
     return study_answers(setup.store, source, simulated)
-
-
-def scores_named(setup: Setup, what: str, exposures: str, simulated: bool, **options: Any) -> dict[str, Any]:
-    """Return the scores of a responses file, or of the study of that name."""
-    found = named(setup, what)
-    if isinstance(found, Path):
-        from backend.responses.readers import score_file
-
-        return score_file(found, exposures, simulated, **options)
-    from backend.responses.study_data import study_scores
-    from backend.studies.look_records import check_shown
-
-    check_shown(found, simulated)
-    return study_scores(setup.store, found, exposures, simulated, **options)
 
 
 def named(setup: Setup, what: str) -> "Study | Path":
@@ -422,3 +408,22 @@ def finding_options(only_with: str = "") -> Callable[[Any], Any]:
             show_default=False,
         ),
     )
+
+
+def report_options(
+    title: str,
+    metrics: Path | None,
+    margin: float,
+    threshold_at: float,
+    exposures: str,
+    simulated: bool,
+    **scoring_options: Any,
+) -> "ReportOptions":
+    """Return the options of a report from those of `finding_options` and `SIMULATED`."""
+    from backend.report.build import ReportOptions
+    from backend.report.findings import FindingsOptions
+    from backend.responses.reading.metrics import read_metrics
+
+    values = read_metrics(metrics) if metrics else {}
+    chosen = FindingsOptions(values, margin=margin, threshold_at=threshold_at)
+    return ReportOptions(title, exposures, chosen, scoring_options, simulated)

@@ -6,11 +6,11 @@ from typing import Any
 
 from backend.administration import simulated_evaluators
 from backend.administration.killed_simulations import simulating
-from backend.administration.simulated_sessions import Client, Refused, take_part
+from backend.administration.simulated_sessions import Client, Refused
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 
-__all__ = ["Client", "Refused", "simulate", "take_part"]
+__all__ = ["Client", "Refused", "simulate"]
 
 
 def simulate(

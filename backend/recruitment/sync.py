@@ -55,18 +55,6 @@ _MISSING_FOR = timedelta(minutes=1)
 log = logging.getLogger("openhype")
 
 
-def reconcile(store: Store, panel: Panel, study: Study, now: str) -> Counter[str]:
-    """Synchronize all sessions of a study with the panel; return counts of what was done.
-
-    Args:
-        now: the time, in the stored format.
-    """
-    done, reports = read(store, panel, study, now)
-    for each in reports:
-        done[report(panel, study, each)] += 1
-    return done
-
-
 def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter[str], list[Report]]:
     """Close sessions whose places are gone, and adjust how many people the panel admits.
 

@@ -6,13 +6,12 @@ an invalid row is not scored.
 
 import csv
 import json
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from backend.experiment.response_columns import COLUMNS, Kind, exposure_of, number, whole
+from backend.experiment.response_columns import COLUMNS
 from backend.foundation.csv_formulas import escape_formula
 from backend.foundation.csv_tables import BOM
 from backend.foundation.errors import NotFound
@@ -46,28 +45,6 @@ def row_writer(file: TextIO, columns: Sequence[str]) -> Callable[[Mapping[str, A
     return write
 
 
-def read_responses(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the responses of a file, with those of its columns that are known.
-
-    Integers, numbers, `mask_ms` (a tuple of numbers), `flags` (a tuple of words) and `simulated` (a Boolean)
-    are parsed, an empty cell of a number to None; `method` is that of the file.
-
-    Raises:
-        NotFound: the file does not exist.
-        InvalidInput: a row is invalid, or columns are missing; rows before it may have been yielded.
-    """
-    from backend.responses.reading.responses_file import ResponsesFile
-
-    file = ResponsesFile(path)
-    for chunk in file.chunks():
-        for i, cells in enumerate(zip(*chunk.columns.values(), strict=True)):
-            values = {
-                column: _value(chunk, i, column, cell)
-                for column, cell in zip(chunk.columns, cells, strict=True)
-            }
-            yield {**values, "method": file.method}
-
-
 def read_answers(path: Path, details: bool = False, simulated: bool = False) -> "Answers":
     """Return the responses of a file as columns; they need about as much memory as the file's size.
 
@@ -89,25 +66,6 @@ def read_answers(path: Path, details: bool = False, simulated: bool = False) -> 
     file = file_to_score(Path(path))
     answers = selected(read_columns(file, details), simulated)
     return replace(answers, reasons=_reasons_beside(file)) if "reasons" in answers.texts else answers
-
-
-def score_file(
-    path: Path, exposures: str = "nominal", simulated: bool = False, **options: Any
-) -> dict[str, Any]:
-    """Return the scores of a responses file; `options` are those of `scoring.score_answers`.
-
-    Args:
-        exposures: `nominal`, or `shown` (HYPE-time).
-        simulated: as in `read_answers`.
-
-    Raises:
-        NotFound: as in `read_answers`.
-        InvalidInput: as in `read_answers` and `scoring.score_answers`.
-    """
-    from backend.scoring import score_answers
-
-    answers = read_answers(path, details=exposures == "shown", simulated=simulated)
-    return score_answers(answers, exposures, **options)
 
 
 def file_to_score(path: Path) -> Path:
@@ -145,35 +103,6 @@ def study_beside(file: Path) -> Mapping[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _value(chunk: Any, i: int, column: str, text: str) -> Any:
-    """Return the value of a cell, parsed by the kind of its column; `i` is the row's index in its chunk."""
-    kind = COLUMNS[column].kind
-    if kind is Kind.EXPOSURE:
-        ms = exposure_of(text)
-        if ms != ms:
-            raise chunk.cell_error(i, column, kind.value, text)
-        return ms if math.isfinite(ms) else None
-    if kind in (Kind.WHOLE, Kind.NUMBER):
-        parsed = whole(text) if kind is Kind.WHOLE else number(text)
-        if parsed is None and text:
-            raise chunk.cell_error(i, column, kind.value, text)
-        return parsed
-    if column in ("truth", "response"):
-        return text.strip().lower()  # checked to be one of the judgment's answers
-    if kind is Kind.WHOLES:
-        return tuple(whole(part) or part for part in text.split())  # words from elsewhere are checked before
-    if kind is Kind.LIST:
-        numbers = tuple(map(number, text.split()))
-        if None in numbers:
-            raise chunk.cell_error(i, column, kind.value, text)
-        return numbers
-    if kind is Kind.TRUTH_VALUE:
-        if not text and column != "simulated":
-            return None
-        return text.lower() == "true"
-    return tuple(text.split()) if kind is Kind.WORDS else text
 
 
 def _cell(value: Any) -> Any:

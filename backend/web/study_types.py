@@ -14,7 +14,6 @@ _MOST_LINKS = 10_000
 _MOST_SETTINGS = 200
 
 Count = Annotated[int, Meta(ge=1, le=100_000)]
-Cents = Annotated[int, Meta(description="In cents of the study's currency")]
 Share = Annotated[float, Meta(ge=0, le=1)]
 At = Annotated[str, Meta(description="UTC, ISO 8601; empty if it has not happened")]
 Accuracy = Annotated[

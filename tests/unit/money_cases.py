@@ -15,11 +15,11 @@ from backend.payment import automatic, manual, screened_out
 from backend.payment.ledger import as_paid_elsewhere
 from backend.payment.people import as_known
 from backend.payment.study_payments import PayOptions, paid_by
-from backend.recruitment import sync
 from backend.stores.store import RESTORES
 from backend.studies.retainer import Wait
 from backend.studies.waiting_room import book_of
 from backend.task.withdrawal import withdraw
+from tests.unit.panel_reconciliation import reconcile
 
 from . import sample_studies as studies
 from .memory import MemoryStore
@@ -596,7 +596,7 @@ def lapsed(payday):
 def session_given_back(payday):
     recruits(payday)
     who, _ = payday.person("active", answered=4, at_panel="timed_out")
-    sync.reconcile(payday.store, payday.panel, payday.study, AT)
+    reconcile(payday.store, payday.panel, payday.study, AT)
     return who
 
 

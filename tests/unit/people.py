@@ -5,11 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from random import Random
 
-from backend.commands.simulated_evaluators import Client, take_part
+from backend.commands.simulated_evaluators import Client
 from backend.handlers import create_app
 from backend.stores.datadir import DataDir
 from backend.task.picture_names import PictureNames
 from backend.web.server import in_background
+from tests.unit.whole_sessions import take_part
 
 
 def take_part_all(base, store, study, data, count, right=0.7, seed=0, at_once=8, is_sealed=True):

@@ -16,12 +16,12 @@ from backend.foundation.errors import InvalidInput
 from backend.report.findings import findings
 from backend.report.study_findings import study_findings
 from backend.responses.export import export
-from backend.responses.readers import read_responses, score_file
 from backend.responses.sampling_needs import refresh
 from backend.responses.study_data import study_rows, study_scores
 from backend.scoring import score
 from backend.studies import picture_needs
 from backend.web import progress
+from tests.unit.response_rows import read_responses, score_file
 
 from . import sample_studies as studies
 

@@ -13,10 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from backend.commands.simulated_evaluators import Client, take_part
+from backend.commands.simulated_evaluators import Client
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.task.picture_names import PictureNames
+from tests.unit.whole_sessions import take_part
 
 from . import sample_studies as studies
 

@@ -17,13 +17,14 @@ from backend.foundation.errors import InvalidInput, OpenhypeError
 from backend.payment import manual
 from backend.responses.item_pictures import pictures_at
 from backend.responses.publication import data_files, publish
-from backend.responses.readers import read_answers, read_responses
+from backend.responses.readers import read_answers
 from backend.responses.reading.bapps import read_bapps, share_bytes
 from backend.responses.reading.distances import read_distances
 from backend.responses.reading.metrics import read_metrics
 from backend.responses.reading.opinion_scores import read_opinion_scores
 from backend.responses.reading.votes_file import read_votes
 from backend.stimuli.ingest_items import ingest_items
+from tests.unit.response_rows import read_responses
 
 from .stimuli.items import TRIPLET
 

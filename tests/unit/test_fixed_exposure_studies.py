@@ -11,9 +11,9 @@ from backend.administration.revise import change_settings
 from backend.cli import main
 from backend.foundation.errors import InvalidInput
 from backend.responses.export import export
-from backend.responses.readers import score_file
 from backend.responses.study_data import study_rows, study_scores
 from backend.web.static_demo import write_site
+from tests.unit.response_rows import score_file
 
 from . import sample_studies as studies
 

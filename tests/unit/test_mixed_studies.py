@@ -12,7 +12,6 @@ from backend.recruitment import plan
 from backend.report.study_findings import study_findings
 from backend.responses.attrition import attrition
 from backend.responses.export import export
-from backend.responses.readers import score_file
 from backend.responses.study_data import study_rows, study_scores
 from backend.stores import json_codec
 from backend.studies import withdrawals
@@ -20,6 +19,7 @@ from backend.task import withdrawal
 from backend.web import progress
 from backend.web.monitor import Watch
 from backend.web.static_demo import write_site
+from tests.unit.response_rows import score_file
 
 from . import sample_studies as studies
 

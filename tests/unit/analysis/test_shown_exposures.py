@@ -7,7 +7,8 @@ import pytest
 from backend.analysis.table.response_rows import answers_of
 from backend.analysis.table.shown_exposures import on_shown
 from backend.foundation.errors import InvalidInput
-from backend.responses.readers import score_file, write_responses
+from backend.responses.readers import write_responses
+from tests.unit.response_rows import score_file
 
 
 def row(trial, exposure_ms, frames, frame_ms=16.7, **more):

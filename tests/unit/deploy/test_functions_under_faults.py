@@ -16,7 +16,7 @@ from random import Random
 
 import pytest
 
-from backend.commands.simulated_evaluators import Client, Refused, take_part
+from backend.commands.simulated_evaluators import Client, Refused
 from backend.experiment import session as sessions
 from backend.foundation.errors import Unavailable
 from backend.payment import accounts as owing
@@ -30,6 +30,7 @@ from tests.cloudfront import Cloudfront, serving
 from tests.faults import FaultyServer
 from tests.prolific import Books, Fake
 from tests.switches import number
+from tests.unit.whole_sessions import take_part
 
 from .. import sample_studies as studies
 from ..payday import FEE, order

@@ -22,7 +22,7 @@ PROGRAM = """
 import json, sys
 from pathlib import Path
 from backend.responses.codebook import FILES
-from backend.responses.readers import read_responses
+from tests.unit.response_rows import read_responses
 from backend.responses.export import export
 from backend.stores import json_codec
 from backend.experiment.records import Response

@@ -17,6 +17,7 @@ from backend.recruitment.study_recruitment import Wish
 from backend.stores.store import RESTORES
 from backend.studies.pausing import is_paused, set_paused
 from backend.task.withdrawal import withdraw
+from tests.unit.panel_reconciliation import reconcile
 
 from ..memory import MemoryStore
 from .people import IMAGES, Person
@@ -92,7 +93,7 @@ class Programs:
                 branch.ends_allowed = sum(person.ended_early for person in self.of_branch(branch))
 
     def reconcile(self, store, panel, branch, clock):
-        sync.reconcile(store, panel, branch.study, stamp(clock()))
+        reconcile(store, panel, branch.study, stamp(clock()))
 
     def reconcile_one(self, store, panel, branch, clock):
         """Read one place, as the server does when somebody is done or an event tells of a place."""

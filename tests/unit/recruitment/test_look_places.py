@@ -10,11 +10,11 @@ from backend.foundation.errors import InvalidInput
 from backend.payment.payer import Payer
 from backend.recruitment import approved_sessions, recruit
 from backend.recruitment.plan import plan
-from backend.recruitment.sync import reconcile
 from backend.responses.study_looks import decide
 from backend.studies import look_records
 from tests import prolific
 from tests.prolific import Books, Clock
+from tests.unit.panel_reconciliation import reconcile
 
 from .. import sample_studies as studies
 from ..killed import killed_at_each_step

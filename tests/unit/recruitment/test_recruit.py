@@ -10,10 +10,11 @@ from backend.administration import delete
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.panels.api import NotThere, PanelRefused, PanelUnsure
 from backend.payment.accounts import funds, set_budget
-from backend.recruitment import recruit, study_recruitment, sync
+from backend.recruitment import recruit, study_recruitment
 from backend.recruitment.recruit import begin, change, grow, plan
 from backend.recruitment.study_recruitment import Wish
 from tests.prolific import Books, Clock, Fake
+from tests.unit.panel_reconciliation import reconcile
 
 from .. import sample_studies as studies
 
@@ -543,5 +544,5 @@ def test_a_recruitment_that_the_panel_does_not_know_any_more_can_be_stopped_and_
     delete.check(world.store, world.store.study("faces"), datetime(2026, 1, 1, tzinfo=UTC))
     books.studies[known["id"]] = known  # the token was another account's
     books.seen_study(known["id"])
-    sync.reconcile(world.store, panel, study, "2026-01-01T00:00:00.000Z")
+    reconcile(world.store, panel, study, "2026-01-01T00:00:00.000Z")
     assert "was stopped here and takes people in at Prolific" in recruit.at_odds(world.store, study)

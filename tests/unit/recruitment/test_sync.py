@@ -12,12 +12,12 @@ from backend.panels.api import NotThere, PanelRefused, PanelUnreached, PanelUnsu
 from backend.payment import accounts
 from backend.recruitment import approved_sessions, recruit
 from backend.recruitment.recruit import begin, plan
-from backend.recruitment.sync import reconcile
 from backend.responses.study_data import study_rows
 from backend.studies.places_given_back import given_back, rejected
 from backend.task.withdrawal import withdraw
 from tests import prolific
 from tests.prolific import Books, Clock, Fake
+from tests.unit.panel_reconciliation import reconcile
 
 from .. import sample_studies as studies
 

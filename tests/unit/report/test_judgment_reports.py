@@ -16,8 +16,9 @@ from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.findings import findings
 from backend.report.judgment_report import report_of
-from backend.responses.readers import read_answers, score_file
+from backend.responses.readers import read_answers
 from backend.scoring import score, score_answers
+from tests.unit.response_rows import score_file
 
 from .. import texts
 

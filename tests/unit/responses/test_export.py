@@ -20,8 +20,9 @@ from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, NotFound
 from backend.responses.codebook import COLUMNS, FILES
 from backend.responses.export import export, keyword_of
-from backend.responses.readers import read_answers, score_file
+from backend.responses.readers import read_answers
 from backend.responses.study_data import study_scores
+from tests.unit.response_rows import score_file
 
 from .. import sample_studies as studies
 

@@ -3,7 +3,8 @@
 import pytest
 
 from backend.foundation.errors import InvalidInput
-from backend.responses.readers import read_answers, read_responses, score_file
+from backend.responses.readers import read_answers
+from tests.unit.response_rows import read_responses, score_file
 
 HEADER = "model,evaluator,truth,response,confidence,confidence_points,confidence_rt,reasons,comment,mark"
 

@@ -17,8 +17,9 @@ from scipy.stats import norm, ttest_rel
 from backend.analysis.error_rates import sides
 from backend.analysis.table.response_rows import answers_of
 from backend.cli import main
-from backend.responses.readers import read_answers, score_file
+from backend.responses.readers import read_answers
 from backend.scoring import score
+from tests.unit.response_rows import score_file
 
 WRONG = {"e1": {"a": (1, 4), "b": (3, 4), "real": (2, 8)}, "e2": {"a": (2, 4), "b": (2, 4), "real": (4, 8)},
          "e3": {"a": (2, 8), "b": (7, 8), "real": (2, 16)}}  # fmt: skip

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from backend.foundation.csv_formulas import escape_formula
 from backend.foundation.errors import InvalidInput, NotFound
-from backend.responses.readers import COLUMNS, read_answers, read_responses, score_file, write_responses
+from backend.responses.readers import COLUMNS, read_answers, write_responses
 from backend.responses.reading import chunks
 from backend.responses.reading.metrics import read_metrics
+from tests.unit.response_rows import read_responses, score_file
 
 HEADER = "model,evaluator,truth,response"
 FLASHED = f"{HEADER},block,trial_index,exposure_ms"

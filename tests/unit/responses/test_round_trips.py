@@ -12,8 +12,9 @@ import pytest
 from backend.experiment.judgments import METHODS
 from backend.foundation.csv_tables import BOM
 from backend.responses.export import export
-from backend.responses.readers import read_answers, read_responses, score_file
+from backend.responses.readers import read_answers
 from backend.stores.datadir import DataDir
+from tests.unit.response_rows import read_responses, score_file
 
 from .. import sample_studies as studies
 from .. import similarity_studies, triplet_studies

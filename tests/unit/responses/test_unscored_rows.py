@@ -12,9 +12,10 @@ from backend.analysis.table.unscored_rows import attention
 from backend.foundation.errors import InvalidInput
 from backend.report.findings import findings
 from backend.responses.export import export
-from backend.responses.readers import read_answers, read_responses, score_file
+from backend.responses.readers import read_answers
 from backend.responses.study_data import study_answers, study_rows, study_scores
 from backend.scoring import score, score_answers
+from tests.unit.response_rows import read_responses, score_file
 
 from .. import sample_studies as studies
 from .. import unscored_studies

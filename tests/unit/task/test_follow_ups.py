@@ -6,7 +6,7 @@ import json
 import pytest
 
 from backend.responses.export import export
-from backend.responses.readers import read_responses
+from tests.unit.response_rows import read_responses
 
 from .. import sample_studies as studies
 
