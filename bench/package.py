@@ -83,7 +83,7 @@ def run() -> dict:
         finally:
             emulator.stop()
         processor_s, elapsed_s = (
-            {kind: round(median(taken[i] for taken in found), 3) for kind, found in times.items()}
+            {kind: round(median(taken[i] for taken in runs), 3) for kind, runs in times.items()}
             for i in (0, 1)
         )
         return {

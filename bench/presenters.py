@@ -111,16 +111,16 @@ def changes(marks: Sequence, names: Mapping[str, str]) -> list[tuple[float, str]
 
     If one frame presented several marks, only the last one was visible.
     """
-    found: list[tuple[float, str]] = [(float("-inf"), "blank")]
+    shown: list[tuple[float, str]] = [(float("-inf"), "blank")]
     for mark in marks:
         if mark.presented_ms is None:
             continue
         name = mark.name.removeprefix("openhype:")
-        if found[-1][0] == mark.presented_ms:
-            found.pop()
-        if not found or found[-1][1] != names.get(name, name):
-            found.append((mark.presented_ms, names.get(name, name)))
-    return found
+        if shown[-1][0] == mark.presented_ms:
+            shown.pop()
+        if not shown or shown[-1][1] != names.get(name, name):
+            shown.append((mark.presented_ms, names.get(name, name)))
+    return shown
 
 
 def flash_seen(shown: Sequence[tuple[float, str]], trial: Trial, frame_ms: float) -> Seen:
@@ -147,19 +147,19 @@ def _flashes(
     with _hogs(condition.hogs), traced(page) as trace:
         if condition.burns:
             page.evaluate(BURN)
-        told = page.evaluate("([trials, how]) => play(trials, how)", [_orders(trials), how])
+        records = page.evaluate("([trials, how]) => play(trials, how)", [_orders(trials), how])
     page.close()
-    return _judged(trace, trials, told, frame_ms)
+    return _judged(trace, trials, records, frame_ms)
 
 
-def _judged(trace: Trace, trials: list[Trial], told: list[dict], frame_ms: float) -> list[Seen]:
+def _judged(trace: Trace, trials: list[Trial], records: list[dict], frame_ms: float) -> list[Seen]:
     names = {}
-    for number, trial in enumerate(trials, start=1) if told else ():
+    for number, trial in enumerate(trials, start=1) if records else ():
         for phase, shown in enumerate((trial.picture, *trial.masks, "blank")):
             names[f"{number}:{phase}"] = shown
     shown = changes(trace.marks(), names)
     seen = [flash_seen(shown, trial, frame_ms) for trial in trials]
-    if not told:
+    if not records:
         return seen
     phases, stalled = trace.sequences(), trace.stalls(frame_ms)
     return [
@@ -168,7 +168,7 @@ def _judged(trace: Trace, trials: list[Trial], told: list[dict], frame_ms: float
             was_flagged=fact["was_flagged"],
             machine_stalled=bool(stalls_during(phases[number], stalled)),
         )
-        for number, (each, fact) in enumerate(zip(seen, told, strict=True), start=1)
+        for number, (each, fact) in enumerate(zip(seen, records, strict=True), start=1)
     ]
 
 

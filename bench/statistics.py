@@ -167,8 +167,8 @@ def _memory(path: Path, work: str) -> int:
         "lines = open('/proc/self/status').read().splitlines();"
         "print(next(line.split()[1] for line in lines if line.startswith('VmHWM')))"
     )
-    found = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
-    return int(found.stdout) * 1024
+    done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
+    return int(done.stdout) * 1024
 
 
 def _read(path: Path) -> None:

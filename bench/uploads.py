@@ -184,9 +184,9 @@ def _check(folder: Path, side: str, upload: str) -> None:
     """Check that what was received is what was sent."""
     with LocalUploads(DataDir(folder)).archive(upload) as archive:
         made = unpack(archive, "files", folder / side, Limits(free=0))
-    found = {path.name: path.read_bytes() for path in (folder / side).iterdir()}
+    received = {path.name: path.read_bytes() for path in (folder / side).iterdir()}
     expected = {f"{n:05}.png": _picture(side, f"{side}/{n:05}.png") for n in range(PICTURES)}
-    if made.files != PICTURES or found != expected:
+    if made.files != PICTURES or received != expected:
         raise RuntimeError(f"the pictures of {side} did not arrive as they were sent")
 
 

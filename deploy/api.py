@@ -287,13 +287,13 @@ class SessionLists:
         self._app, self._has_list = app, has_list
 
     def __call__(self, environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
-        found = _LIST_OF_SESSIONS.fullmatch(environ["PATH_INFO"])
-        if found is None or environ["REQUEST_METHOD"] != "GET":
+        match = _LIST_OF_SESSIONS.fullmatch(environ["PATH_INFO"])
+        if match is None or environ["REQUEST_METHOD"] != "GET":
             return self._app(environ, start_response)
         if self._has_list:
-            return self._app({**environ, "PATH_INFO": found[1]}, start_response)
+            return self._app({**environ, "PATH_INFO": match[1]}, start_response)
         query = environ.get("QUERY_STRING", "")
-        where = quote(found[1].encode("latin-1")) + "/all" + (f"?{query}" if query else "")
+        where = quote(match[1].encode("latin-1")) + "/all" + (f"?{query}" if query else "")
         start_response("307 Temporary Redirect", [("Location", where), ("Cache-Control", "no-store")])
         return [b""]
 

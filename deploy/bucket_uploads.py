@@ -203,23 +203,23 @@ class BucketUploads:
 
     def _checksums(self, id: str) -> list[bytes]:
         try:
-            found = self._ask("get_object", Key=self._key(id, "parts"))
+            reply = self._ask("get_object", Key=self._key(id, "parts"))
         except _Gone:
             raise uploads.unknown(id) from None
-        with closing(found["Body"]) as body:
+        with closing(reply["Body"]) as body:
             data = b"".join(_chunks(body, self._place))
         return [data[start : start + _CHECKSUM_BYTES] for start in range(0, len(data), _CHECKSUM_BYTES)]
 
     def _listed(self, id: str, multipart: str) -> Iterator[Mapping[str, Any]]:
         after = 0
         while True:
-            found = self._ask(
+            reply = self._ask(
                 "list_parts", Key=self._key(id, "archive"), UploadId=multipart, PartNumberMarker=after
             )
-            yield from found.get("Parts", ())
-            if not found.get("IsTruncated"):
+            yield from reply.get("Parts", ())
+            if not reply.get("IsTruncated"):
                 return
-            after = found["NextPartNumberMarker"]
+            after = reply["NextPartNumberMarker"]
 
     def _received(self, id: str, multipart: str) -> dict[int, bytes] | None:
         """Return the checksums of received parts by number; None if S3 has joined them."""

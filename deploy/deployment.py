@@ -217,10 +217,12 @@ class Deployment:
             changes.append(Change("remove", f"page and packages in {outputs['Bucket']}"))
         if self._stored_panel() is not None:
             changes.append(Change("remove", f"the panel's token in {self.panel_secret_name}"))
-        kept = [] if not outputs else [f"studies and answers in {outputs['Table']}", "pictures and uploads"]
+        remaining = (
+            [] if not outputs else [f"studies and answers in {outputs['Table']}", "pictures and uploads"]
+        )
         if self._stored_keys() is not None:
-            kept.append(f"keys in {self.keys_name}")
-        changes += [Change("remove" if with_data else "leave", what) for what in kept]
+            remaining.append(f"keys in {self.keys_name}")
+        changes += [Change("remove" if with_data else "leave", what) for what in remaining]
         return [*changes, *(self._stored.planned_removal() if with_data else [])]
 
     def remove(self, with_data: bool, report: Report) -> None:
@@ -394,10 +396,10 @@ class Deployment:
     def _stored_panel(self) -> tuple[str, int] | None:
         """Return the stored value of the panel's parameter and its version, or None."""
         try:
-            found = self._ssm.get_parameter(Name=self.panel_secret_name, WithDecryption=True)["Parameter"]
+            parameter = self._ssm.get_parameter(Name=self.panel_secret_name, WithDecryption=True)["Parameter"]
         except self._ssm.exceptions.ParameterNotFound:
             return None
-        return found["Value"], found["Version"]
+        return parameter["Value"], parameter["Version"]
 
     def _has_panel(self) -> bool:
         return not self._removes_panel and (self._panel is not None or self._stored_panel() is not None)

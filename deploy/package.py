@@ -223,8 +223,8 @@ def _zappa_package(stage: str, folder: Path) -> Path:
 def _run(command: list[str], where: Path, environment: Mapping[str, str]) -> None:
     done = subprocess.run(command, cwd=where, env=dict(environment), capture_output=True, text=True)
     if done.returncode:
-        told = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise InvalidInput(f"{' '.join(command[1:4])} failed: {told[-1] if told else 'it said nothing'}")
+        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise InvalidInput(f"{' '.join(command[1:4])} failed: {lines[-1] if lines else 'it said nothing'}")
 
 
 def repack(stage: str, made: Path, done: Path, folder: Path) -> None:

@@ -116,8 +116,8 @@ def remove_folder(place: Place, folder: str, client: Any = None, names: Collecti
                     )
                 count += len(objects)
     except (BotoCoreError, ClientError) as error:
-        told = error.response["Error"] if isinstance(error, ClientError) else {}
-        raise _not_deleted(told)(f"{place}: {error}; what is left is deleted the next time") from None
+        details = error.response["Error"] if isinstance(error, ClientError) else {}
+        raise _not_deleted(details)(f"{place}: {error}; what is left is deleted the next time") from None
     return count
 
 

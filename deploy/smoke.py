@@ -86,8 +86,11 @@ def _made(site: Site, path: str, key: str) -> tuple[int, bytes, float]:
 
 
 def _page(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:
-    kept = {f"/s/{study}": headers.REVALIDATE, f"/assets/{assets.version()}/task/main.js": headers.IMMUTABLE}
-    for path, cache in kept.items():
+    cache_control = {
+        f"/s/{study}": headers.REVALIDATE,
+        f"/assets/{assets.version()}/task/main.js": headers.IMMUTABLE,
+    }
+    for path, cache in cache_control.items():
         status, sent, _, _ = site.ask("GET", path)
         wanted = {**headers.PAGE, "Cache-Control": cache}
         missing = [name for name, value in wanted.items() if _header(sent, name) != value]
@@ -102,10 +105,10 @@ def _session(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:
     yield "the study, perhaps a cold start", status == 200, f"{status} in {ms:.0f} ms"
     if status != 200:
         return
-    told = json.loads(data)
-    names = set(told["panel_parameters"]) - {PRIVATE_LINK}
+    reply = json.loads(data)
+    names = set(reply["panel_parameters"]) - {PRIVATE_LINK}
     panel = dict.fromkeys(names, f"smoke-{secrets.token_hex(8)}")  # ids unknown to any panel
-    opening = {"consent_version": told["consent"]["version"], "panel": panel, "device": {"smoke": True}}
+    opening = {"consent_version": reply["consent"]["version"], "panel": panel, "device": {"smoke": True}}
     status, _, data, ms = site.ask("POST", f"/api/studies/{study}/sessions", opening)
     opened = json.loads(data)
     yield "a session opens", status == 201 and opened.get("stage") == "session", f"{status} in {ms:.0f} ms"
@@ -150,8 +153,8 @@ def _answers(
             yield "an answer sent twice counts once", False, f"{first[2][:100]!r} and {again[2][:100]!r}"
             return
         following = json.loads(first[2])["next"]
-    told = f"median {median(times):.0f} ms, slowest {max(times):.0f} ms"
-    yield "answers, each sent twice, count once", set(statuses) == {200}, told
+    times_text = f"median {median(times):.0f} ms, slowest {max(times):.0f} ms"
+    yield "answers, each sent twice, count once", set(statuses) == {200}, times_text
 
 
 def _at_once(site: Site, study: str) -> tuple[str, bool, str]:
@@ -175,9 +178,9 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     failed = 0
     try:
-        for what, fine, found in checks(Site(asked.url), asked.study, asked.key):
+        for what, fine, result in checks(Site(asked.url), asked.study, asked.key):
             failed += not fine
-            sys.stdout.write(f"{'ok  ' if fine else 'FAIL'} {what}: {found}\n")
+            sys.stdout.write(f"{'ok  ' if fine else 'FAIL'} {what}: {result}\n")
     except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as error:
         failed += 1
         sys.stdout.write(f"FAIL {asked.url} does not answer as openhype does: {error!r}\n")

@@ -44,9 +44,11 @@ def select_files(cli: Any) -> None:
     ]
     needs = _distributions(stage)
     _check_system(stage, needs)
-    kept = {file.parts[0] for each in needs for file in each.files or [] if file.parts[0] != ".."}
+    folders_kept = {file.parts[0] for each in needs for file in each.files or [] if file.parts[0] != ".."}
     foreign = [
-        entry.name for entry in _environment().iterdir() if entry.name not in kept | needed | _INJECTED
+        entry.name
+        for entry in _environment().iterdir()
+        if entry.name not in folders_kept | needed | _INJECTED
     ]
     settings = cli.zappa_settings[stage]
     settings["exclude_glob"] = [

@@ -125,8 +125,8 @@ def _check_texts(protocol: Protocol) -> None:
 
 
 def _check_placeholders(where: str, key: str, text: str, wanted: set[str]) -> None:
-    found = placeholders(text)
-    missing, unknown = sorted(wanted - found), sorted(found - wanted)
+    own = placeholders(text)
+    missing, unknown = sorted(wanted - own), sorted(own - wanted)
     if missing:
         raise InvalidInput(f"{where}: the text {key!r} must contain {_in_braces(missing)}, not {brief(text)}")
     if unknown:

@@ -163,9 +163,9 @@ def _with_consent_version(before: Study, after: Study, is_given: bool) -> Protoc
 
 
 def _shown_before_consent(study: Study) -> dict[str, Any]:
-    told = replies.public_study(study, None)
+    public = replies.public_study(study, None)
     qualification = study.protocol.admission.qualification
-    return {**told, "consent": told["consent"]["text"], "qualification": qualification}
+    return {**public, "consent": public["consent"]["text"], "qualification": qualification}
 
 
 def _next_version(version: str) -> str:

@@ -85,11 +85,11 @@ def posted(settings: Mapping[str, Any]) -> dict[str, Any]:
             at an address that is not public.
         NotInstalled: the panel signs its links, and the library that verifies them is missing.
     """
-    found = {}
+    values = {}
     for name, value in settings.items():
         with under("settings", name):
-            found[name] = _posted(name, value)
-    return found
+            values[name] = _posted(name, value)
+    return values
 
 
 def _posted(name: str, value: Any) -> Any:

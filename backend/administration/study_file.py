@@ -133,10 +133,10 @@ class StudyFile:
         Raises:
             InvalidInput: the entry is something else.
         """
-        found = self.data.get(name, [])
-        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        entries = self.data.get(name, [])
+        if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
             raise self.error((name,), f"{name} must be tables, each begun by [[{name}]]")
-        return len(found)
+        return len(entries)
 
 
 @dataclass(frozen=True)
@@ -358,11 +358,11 @@ class _Scanner:
             self._place += 1
 
     def _match(self, pattern: re.Pattern) -> str:
-        found = pattern.match(self._text, self._place)
-        if found is None:  # not in a file that was parsed
+        match = pattern.match(self._text, self._place)
+        if match is None:  # not in a file that was parsed
             raise ValueError(f"no {pattern.pattern} at character {self._place}")
-        self._place = found.end()
-        return found[0]
+        self._place = match.end()
+        return match[0]
 
     def _skip(self, pattern: re.Pattern) -> None:
         self._match(pattern)

@@ -188,10 +188,10 @@ class Client:
 
     def _handle(self, data: Mapping[str, Any]) -> Submission:
         """Return the handle of a submission that a reply describes."""
-        found = self._submission(data)
+        submission = self._submission(data)
         if self._is_rehearsal:  # the reply has the score of real evaluators
-            found.status()
-        return found
+            submission.status()
+        return submission
 
     def _submission(self, data: Mapping[str, Any]) -> Submission:
         return Submission(self._connection, data, self._waiting, self._is_rehearsal)

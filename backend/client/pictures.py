@@ -67,12 +67,12 @@ def _of_folder(folder: Path) -> tuple[PictureFile, ...]:
     if not folder.is_dir():
         what = "a file, not a folder" if folder.exists() else "not there"
         raise NotFound(f"images must be a folder or an iterable of pictures; {folder} is {what}")
-    found = [
+    files = [
         PictureFile(path.relative_to(folder).as_posix(), path, size) for path, size in _files_in(folder, ())
     ]
-    if not found:
+    if not files:
         raise InvalidInput(f"there are no files in {folder}")
-    return tuple(found)
+    return tuple(files)
 
 
 def _files_in(folder: Path, above: tuple[Path, ...]) -> Iterator[tuple[Path, int]]:

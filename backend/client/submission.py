@@ -149,13 +149,13 @@ class Submission:
     @property
     def so_far(self) -> Result | None:
         """The score when it was last looked at; None if there was none."""
-        found = self._data.get("result")
-        if not found or found.get("score") is None:
+        result = self._data.get("result")
+        if not result or result.get("score") is None:
             return None
-        low_high = found.get("ci")
+        low_high = result.get("ci")
         ci = (low_high[0], low_high[1]) if low_high else None
-        unit = found["unit"] or LOG_ODDS
-        return Result(found["score"], ci, unit, found["evaluators"], found["wanted"])
+        unit = result["unit"] or LOG_ODDS
+        return Result(result["score"], ci, unit, result["evaluators"], result["wanted"])
 
     def withdraw(self) -> "Submission":
         """Withdraw it, and return itself."""

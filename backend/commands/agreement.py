@@ -125,7 +125,7 @@ def agree(
 
 def _of_one(
     setup: Setup,
-    found: "Study | Path",
+    source: "Study | Path",
     what: str,
     wanted: _Metrics,
     votes_per_item: int | None,
@@ -135,14 +135,14 @@ def _of_one(
     from backend.foundation.timestamps import utc_now
     from backend.report.agreement import report
 
-    votes = _votes(setup, found, simulated, votes_per_item)
-    made = _agreement(setup, found, votes, wanted, dict(wanted.files))
+    votes = _votes(setup, source, simulated, votes_per_item)
+    made = _agreement(setup, source, votes, wanted, dict(wanted.files))
     date = f"{utc_now():%Y-%m-%d}"
     return report(made.data, Path(what).name or what, date, __version__, votes.is_simulated), made.remarks
 
 
 def _of_two(
-    setup: Setup, found: "Sequence[Study | Path]", what: Sequence[str], wanted: _Metrics, simulated: bool
+    setup: Setup, sources: "Sequence[Study | Path]", what: Sequence[str], wanted: _Metrics, simulated: bool
 ) -> "tuple[Report, Sequence[str]]":
     """Return the report on metrics by the votes of a 2AFC and of a JND study, and remarks."""
     from backend import __version__
@@ -150,12 +150,12 @@ def _of_two(
     from backend.report.across_judgments import report
     from backend.responses.agreement import across_studies, check_both, files_by_kind
 
-    votes = [_votes(setup, one, simulated) for one in found]
+    votes = [_votes(setup, one, simulated) for one in sources]
     check_both(what, votes)
     files = files_by_kind(wanted.files, what, votes, [each.name for each in wanted.distances])
 
     def score(i: int, one: "Votes") -> "Agreement":
-        return _agreement(setup, found[i], one, wanted, files[one.kind])
+        return _agreement(setup, sources[i], one, wanted, files[one.kind])
 
     made = across_studies(what, votes, score, wanted.level)
     return report(made.data, f"{utc_now():%Y-%m-%d}", __version__, made.remarks), made.remarks
@@ -174,38 +174,38 @@ def _of_opinions(path: Path, what: str, wanted: _Metrics) -> "tuple[Report, Sequ
 
 
 def _votes(
-    setup: Setup, found: "Study | Path", simulated: bool, votes_per_item: int | None = None
+    setup: Setup, source: "Study | Path", simulated: bool, votes_per_item: int | None = None
 ) -> "Votes":
     from backend.foundation.errors import InvalidInput
     from backend.responses.agreement import study_votes, votes_at
 
-    if isinstance(found, Path):
-        return votes_at(found, simulated, votes_per_item)
+    if isinstance(source, Path):
+        return votes_at(source, simulated, votes_per_item)
     if votes_per_item is not None:
         raise InvalidInput("--votes is for shares in the layout of BAPPS; a study has its single votes")
     with elapsed_time("votes"):
-        return study_votes(setup.store, found, simulated)
+        return study_votes(setup.store, source, simulated)
 
 
 def _agreement(
-    setup: Setup, found: "Study | Path", votes: "Votes", wanted: _Metrics, files: Mapping[str, Path]
+    setup: Setup, source: "Study | Path", votes: "Votes", wanted: _Metrics, files: Mapping[str, Path]
 ) -> "Agreement":
     from backend.responses.agreement import agreement_of
     from backend.responses.picture_distances import distances_of
 
     arrays: dict[str, np.ndarray] = {}
     if wanted.distances:
-        arrays = distances_of(_pictures(setup, found, votes), wanted.distances, progress_bar)
+        arrays = distances_of(_pictures(setup, source, votes), wanted.distances, progress_bar)
     with elapsed_time("agreement"):
         return agreement_of(votes, files, wanted.level, arrays, wanted.described)
 
 
-def _pictures(setup: Setup, found: "Study | Path", votes: "Votes") -> "ItemPictures":
+def _pictures(setup: Setup, source: "Study | Path", votes: "Votes") -> "ItemPictures":
     """Return the pictures of the items with votes, in the order of the votes."""
     from backend.responses.item_pictures import pictures_at, pictures_of_study
 
-    if isinstance(found, Path):
-        pictures = pictures_at(found)
+    if isinstance(source, Path):
+        pictures = pictures_at(source)
     else:
-        pictures = pictures_of_study(setup.data, found, setup.store.stimuli(found.name))
+        pictures = pictures_of_study(setup.data, source, setup.store.stimuli(source.name))
     return pictures.of(votes)

@@ -126,18 +126,18 @@ def calibrate(
     if not overwrite and (there := [path for path in paths if path.exists()]):
         raise InvalidInput(f"{there[0]} exists; name another directory, or replace it with --overwrite")
     weights = read_start(net, trunk, start, version or "", options)
-    found = named(setup, what)
-    if isinstance(found, Path):
-        votes = votes_at(found, simulated, votes_per_item)
+    voted = named(setup, what)
+    if isinstance(voted, Path):
+        votes = votes_at(voted, simulated, votes_per_item)
         check_votes(votes)
-        pictures = pictures_at(found)
+        pictures = pictures_at(voted)
     elif votes_per_item is not None:
         raise InvalidInput("--votes is for shares in the layout of BAPPS; a study has its single votes")
     else:
         with elapsed_time("votes"):
-            votes = study_votes(setup.store, found, simulated)
+            votes = study_votes(setup.store, voted, simulated)
         check_votes(votes)
-        pictures = pictures_of_study(setup.data, found, setup.store.stimuli(found.name))
+        pictures = pictures_of_study(setup.data, voted, setup.store.stimuli(voted.name))
     source = Path(what).name or what
     made, content = calibration_of(votes, pictures, weights, options, progress_bar)
     data = {"source": source, "file": paths[0].name, **made.data}

@@ -115,12 +115,12 @@ def _submissions(setup: Setup, study: "Study") -> Iterator[dict[str, Any]]:
     from backend.foundation.timestamps import utc_now
     from backend.jobs import queue
 
-    found = progress.read(setup.store, study)
+    sessions = progress.read(setup.store, study)
     judged = Competitions(setup.store, utc_now).judged(study)
     for one in sorted(submissions.of_study(setup.store, study), key=lambda one: one.created_at):
         job = queue.find(setup.store, KIND, submissions.job_key(one))
         known = states.JobState(job.state, job.updated_at, job.reason) if job else None
-        state = states.state_of(study, one, found, known, judged)
+        state = states.state_of(study, one, sessions, known, judged)
         yield {
             "submission": one.id,
             "member": one.member,

@@ -89,28 +89,28 @@ def _made(
     from backend.responses.readers import file_to_score, study_beside
     from backend.responses.study_looks import decide, plan_exported, plan_of
 
-    found = named(setup, what)
-    if isinstance(found, Path):
+    source = named(setup, what)
+    if isinstance(source, Path):
         if is_closed:
             raise InvalidInput(f"{what} is a file; name a running study to close")
-        stated = study_beside(file_to_score(found)).get("looks", {})
+        stated = study_beside(file_to_score(source)).get("looks", {})
         if wanted is None and not stated:
             raise InvalidInput(f"{what} has no plan of looks; say one (--plan 15,20,25,30)")
-        answers = answers_of(setup, found, True, simulated)
-        return decisions(answers, times_of_file(found), wanted or plan_exported(stated))
-    if found.protocol.looks.looks and wanted is not None and not simulated:
+        answers = answers_of(setup, source, True, simulated)
+        return decisions(answers, times_of_file(source), wanted or plan_exported(stated))
+    if source.protocol.looks.looks and wanted is not None and not simulated:
         raise InvalidInput(
-            f"study {found.name} has a plan of looks, and another one would be a look that was not planned; "
+            f"study {source.name} has a plan of looks, and another one would be a look that was not planned; "
             "leave out --plan, or try it on simulated sessions (--simulated)"
         )
     if wanted is None and not simulated:
-        made = decide(setup.store, found, stamp(utc_now()), is_closed)
+        made = decide(setup.store, source, stamp(utc_now()), is_closed)
         if made is None:
-            raise InvalidInput(f"no look of {found.name} is reached: nobody has finished")
+            raise InvalidInput(f"no look of {source.name} is reached: nobody has finished")
         return made
-    answers = answers_of(setup, found, False, simulated)
-    times = times_of_study(setup.store, found, simulated)
-    return decisions(answers, times, wanted or plan_of(found), found.models)
+    answers = answers_of(setup, source, False, simulated)
+    times = times_of_study(setup.store, source, simulated)
+    return decisions(answers, times, wanted or plan_of(source), source.models)
 
 
 def _replayed(setup: Setup, what: str) -> list[dict[str, Any]]:
@@ -118,11 +118,11 @@ def _replayed(setup: Setup, what: str) -> list[dict[str, Any]]:
     from backend.responses.readers import file_to_score, study_beside
     from backend.responses.study_looks import replayed
 
-    found = named(setup, what)
-    stated = study_beside(file_to_score(found)).get("looks") if isinstance(found, Path) else None
-    if not isinstance(found, Path) or not stated:
+    source = named(setup, what)
+    stated = study_beside(file_to_score(source)).get("looks") if isinstance(source, Path) else None
+    if not isinstance(source, Path) or not stated:
         raise InvalidInput(f"{what} is not an export of a study with a plan of looks; name its folder")
-    return replayed(answers_of(setup, found, True), times_of_file(found), stated)
+    return replayed(answers_of(setup, source, True), times_of_file(source), stated)
 
 
 @command()

@@ -109,12 +109,14 @@ def metrics(
         study = setup.study(name)
         runs, sets = study_runs(plan, setup.store, setup.data, study)
         try:
-            kept = study_metrics.keep(setup.data, study, runs, sets, utc_now())
+            stored = study_metrics.keep(setup.data, study, runs, sets, utc_now())
         except OSError as error:  # a full disk: print what was computed all the same
             not_kept = error
         else:
             with elapsed_time("agreement"):
-                scores = agreement.metric_findings(setup.store, study, study_metrics.metrics_of(kept), level)
+                scores = agreement.metric_findings(
+                    setup.store, study, study_metrics.metrics_of(stored), level
+                )
     if as_json:
         rows = scores["findings"]["metrics"] if scores else []
         result = {"study": name, "runs": runs, "agreement": rows}

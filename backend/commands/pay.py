@@ -196,39 +196,39 @@ def _by_hand(
     return manual.plan(setup.store, study, utc_now())
 
 
-def _as_text(found: dict[str, Any]) -> str:
+def _as_text(state: dict[str, Any]) -> str:
     def money(cents: int) -> str:
-        return format_money(cents, found["currency"])
+        return format_money(cents, state["currency"])
 
-    open_rows = [row for row in found["evaluators"] if not _is_paid(row)]
-    paid = len(found["evaluators"]) - len(open_rows)
+    open_rows = [row for row in state["evaluators"] if not _is_paid(row)]
+    paid = len(state["evaluators"]) - len(open_rows)
     closed = sum(map(_is_closed, open_rows))
     paid_note = f"paid, {closed} closed" if closed else "paid in full"
-    lines = [f"study {found['study']}: {paid} of {len(found['evaluators'])} evaluators were {paid_note}"]
+    lines = [f"study {state['study']}: {paid} of {len(state['evaluators'])} evaluators were {paid_note}"]
     lines += [f"  {_line(row, money)}" for row in open_rows]
-    if found["early_ends_exceeded"]:
-        lines.append(found["early_ends_exceeded"])
-    lines += [f"a clock was or is wrong: {odd}" for odd in found["odd_dates"]]
-    undecided = [row for row in found["unmatched"] if row["reward"] in ("undecided", "owed", "intended")]
+    if state["early_ends_exceeded"]:
+        lines.append(state["early_ends_exceeded"])
+    lines += [f"a clock was or is wrong: {odd}" for odd in state["odd_dates"]]
+    undecided = [row for row in state["unmatched"] if row["reward"] in ("undecided", "owed", "intended")]
     if undecided:
         lines.append(
             f"{len(undecided)} without a session here; Prolific approves those that nobody reviews, some "
             "weeks after they were submitted, at the full reward (--approve WHO, --ask-return WHO):"
         )
         lines += [f"  {_unmatched(row)}" for row in undecided]
-    fees = f"{money(found['fees_usd_cents'])} of fees"
-    lines.append(f"to pay now: {money(found['to_pay_usd_cents'])}, and {fees}")
-    if found["budget_usd_cents"] is not None:
-        reserved = found["undecided_usd_cents"]
+    fees = f"{money(state['fees_usd_cents'])} of fees"
+    lines.append(f"to pay now: {money(state['to_pay_usd_cents'])}, and {fees}")
+    if state["budget_usd_cents"] is not None:
+        reserved = state["undecided_usd_cents"]
         reserved_note = (
             f", {money(reserved)} of it reserved for submissions without a session" if reserved else ""
         )
         lines.append(
-            f"budget: {money(found['budget_usd_cents'])}; paid or on its way: "
-            f"{money(found['committed_usd_cents'])}{reserved_note}; left: {money(found['left_usd_cents'])}"
+            f"budget: {money(state['budget_usd_cents'])}; paid or on its way: "
+            f"{money(state['committed_usd_cents'])}{reserved_note}; left: {money(state['left_usd_cents'])}"
         )
-    if found["automatic"]:
-        lines += _automatic_lines(found["automatic"])
+    if state["automatic"]:
+        lines += _automatic_lines(state["automatic"])
     return "\n".join(lines)
 
 

@@ -133,7 +133,7 @@ def _run(setup: Setup, what: str, name: str, simulated: bool) -> "Run":
     from backend.analysis.replication import Run
     from backend.responses.runs import run_of
 
-    found = named(setup, what)
-    if isinstance(found, Path):
-        return Run(name, answers_of(setup, found, True, simulated))
-    return run_of(setup.store, found, simulated)
+    source = named(setup, what)
+    if isinstance(source, Path):
+        return Run(name, answers_of(setup, source, True, simulated))
+    return run_of(setup.store, source, simulated)

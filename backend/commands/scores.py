@@ -88,11 +88,11 @@ def _findings(
         data = findings(answers, options.findings_options, **more)
         return data, lambda: compose(data, file_info(source, answers.method, now, options))
     check_shown(source, options.simulated)
-    kept = with_kept(options, setup.data, source)
+    with_metrics = with_kept(options, setup.data, source)
     data = study_findings(
-        setup.store, source, now, kept.findings_options, simulated=options.simulated, **more
+        setup.store, source, now, with_metrics.findings_options, simulated=options.simulated, **more
     )
-    return data, lambda: compose(data, study_info(setup.store, source, now, kept))
+    return data, lambda: compose(data, study_info(setup.store, source, now, with_metrics))
 
 
 @command()

@@ -120,12 +120,12 @@ def _token(file: Path | None) -> str | None:
 
 
 def _line(submission: "Submission") -> str:
-    found, about = submission.so_far, f"{submission.model}: {submission.state}"
-    if found is not None:
-        unit, digits = _UNITS[found.unit]
-        ci = f" ({found.ci[0]:.{digits}f} to {found.ci[1]:.{digits}f})" if found.ci else ""
-        score = f"{found.score:.{digits}f}{unit}"
-        about += f", {score}{ci}, {found.evaluators} of {found.wanted} evaluators"
+    result, about = submission.so_far, f"{submission.model}: {submission.state}"
+    if result is not None:
+        unit, digits = _UNITS[result.unit]
+        ci = f" ({result.ci[0]:.{digits}f} to {result.ci[1]:.{digits}f})" if result.ci else ""
+        score = f"{result.score:.{digits}f}{unit}"
+        about += f", {score}{ci}, {result.evaluators} of {result.wanted} evaluators"
     return f"{about}{f': {submission.reason}' if submission.reason else ''} [{submission.id}]"
 
 

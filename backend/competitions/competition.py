@@ -144,8 +144,8 @@ class Competitions:
 
     def judged(self, study: Study) -> Collection[str]:
         """Return the models whose scores were shown once, whoever withdrew since."""
-        kept = self._kept(study)
-        return kept.scores.keys() if kept else ()
+        table = self._kept(study)
+        return table.scores.keys() if table else ()
 
     def make(self, study: Study, record: CompetitionRecord) -> Table:
         """Make a competition's table and keep it in the store."""
@@ -186,16 +186,16 @@ class Competitions:
         begun, at = time.monotonic(), stamp(self._clock())
         made_of = self._version(study, record, simulated)
         reached = progress.read(self._store, study, simulated)  # first: nobody counts whose answers do not
-        found = ranking.scored_rows(self._store, study, simulated)
+        scored = ranking.scored_rows(self._store, study, simulated)
         before = () if simulated else self.judged(study)
         judged = [
-            model for model in study.models if model in found and is_judged(study, model, reached, before)
+            model for model in study.models if model in scored and is_judged(study, model, reached, before)
         ]
         rows = ranking.table_rows(
-            study, record.terms, submissions.of_study(self._store, study), reached, found, judged
+            study, record.terms, submissions.of_study(self._store, study), reached, scored, judged
         )
         scores = {
-            model: {"score": found[model]["score"], "ci": ranking.interval_of(found[model])}
+            model: {"score": scored[model]["score"], "ci": ranking.interval_of(scored[model])}
             for model in judged
         }
         made = Table(rows, scores, made_of, at, time.monotonic() - begun)

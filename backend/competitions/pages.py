@@ -66,7 +66,9 @@ def competition_page(data: Mapping[str, Any], now: datetime, url: str, root: str
     )
 
 
-def competitions_page(found: Sequence[tuple[Study, CompetitionRecord]], now: datetime, root: str = "") -> str:
+def competitions_page(
+    competitions: Sequence[tuple[Study, CompetitionRecord]], now: datetime, root: str = ""
+) -> str:
     """Return the page that lists the competitions anyone may see."""
     rows = [
         {
@@ -75,7 +77,7 @@ def competitions_page(found: Sequence[tuple[Study, CompetitionRecord]], now: dat
             "method_title": method_named(study.protocol.method).title,
             "open": opening(record.terms.opens_at, record.terms.closes_at, now),
         }
-        for study, record in found
+        for study, record in competitions
     ]
     return _render("competitions.html", title="Competitions", competitions=rows, root=root)
 

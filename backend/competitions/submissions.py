@@ -302,10 +302,10 @@ def withdraw(store: Store, study: Study, one: Submission, now: datetime) -> Subm
 
 def _holds_name(store: Store, study: Study, submission_id: str) -> bool:
     try:
-        _, found = submission(store, submission_id, None)
+        _, holder = submission(store, submission_id, None)
     except NotFound:
         return False
-    return found.study == study.name and found.holds_name
+    return holder.study == study.name and holder.holds_name
 
 
 def _changed(

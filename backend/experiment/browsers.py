@@ -34,8 +34,8 @@ def engine_of(device: Mapping[str, Any]) -> str:
     kept_engine, name = device.get("engine"), device.get("user_agent")
     if kept_engine in ENGINES:
         return str(kept_engine)
-    found = (engine for mark, engine in _MARKS if isinstance(name, str) and mark in name)
-    return next(found, "")
+    engines = (engine for mark, engine in _MARKS if isinstance(name, str) and mark in name)
+    return next(engines, "")
 
 
 def language_of(device: Mapping[str, Any]) -> str:

@@ -259,8 +259,8 @@ def exposure_of(cell: Any) -> float:
         return math.inf
     if isinstance(cell, str):
         text = cell.strip()
-        found = math.inf if text in ("", UNLIMITED) else number(text)
-        return math.nan if found is None else found
+        exposure_ms = math.inf if text in ("", UNLIMITED) else number(text)
+        return math.nan if exposure_ms is None else exposure_ms
     return float(cell) if isinstance(cell, (int, float)) and math.isfinite(cell) else math.nan
 
 
@@ -272,7 +272,7 @@ def compared_exposure_of(cell: Any) -> float:
 def number(text: str) -> float | None:
     """Return the finite number that a cell contains, or None."""
     try:
-        found = float(text) if text.isascii() and "_" not in text else math.nan
+        value = float(text) if text.isascii() and "_" not in text else math.nan
     except ValueError:
-        found = math.nan
-    return found if math.isfinite(found) else None
+        value = math.nan
+    return value if math.isfinite(value) else None

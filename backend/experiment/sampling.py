@@ -285,9 +285,9 @@ def short_sides(study: Study, pool: Pool) -> Problem:
     """Return which reals or fakes are fewer than a session needs, such as `12 of 50 reals`; "" if none."""
     sides = _sides(study, pool, study.protocol.stimuli.images)
     short = [side for side in sides if side.there < side.needed]
-    found = some_of([f"{side.there} of {side.needed} {side.what}" for side in short])
+    lacking = some_of([f"{side.there} of {side.needed} {side.what}" for side in short])
     keys = sorted((side.keys for side in short), key=lambda keys: keys == ("real",))  # stable
-    return Problem(found, keys[0] if keys else ())
+    return Problem(lacking, keys[0] if keys else ())
 
 
 def spares_left(study: Study, pool: Pool) -> int:

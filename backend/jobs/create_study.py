@@ -63,10 +63,10 @@ def ordered_before(store: Store, member: str, ordered: StudyOrder, now: datetime
     entry = store.entry(MAKING, name)
     if entry is None or not _is_of(entry.data, {"member": member, "args": _args(ordered)}):
         return None
-    found = _job_of(store, name, entry.data, now)
-    if found is None or found.is_open:
-        return found
-    return found if found.state == "done" and made_before(store, found) else None
+    job = _job_of(store, name, entry.data, now)
+    if job is None or job.is_open:
+        return job
+    return job if job.state == "done" and made_before(store, job) else None
 
 
 def run(work: Work, mine: Job) -> dict[str, Any]:

@@ -91,22 +91,22 @@ def _table(texts: Sequence[OwnText]) -> dict[str, Any]:
 
 
 def _pictures(uploads: dict[str, str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    folders: dict[str, Any] = {}
     for folder, upload in uploads.items():
         part, _, name = folder.partition("/")
         if name:
             key = {"models": "model", "items": "set"}[part]
-            found.setdefault(part, []).append({key: name, "upload": upload})
+            folders.setdefault(part, []).append({key: name, "upload": upload})
         else:
-            found[part] = upload
-    return found
+            folders[part] = upload
+    return folders
 
 
 def _entries(record: Any) -> dict[str, Any]:
     """Return the entries of a study.toml for a page or a question: those that are no defaults."""
     given = {each.name for each in fields(record) if getattr(record, each.name) != each.default}
-    found: dict[str, Any] = {name: value for name, value in asdict(record).items() if name in given}
-    found |= {name: [*value] for name, value in found.items() if isinstance(value, tuple)}
-    if condition := found.pop("shown_if", None):
-        found["if"] = {"question": condition["question"], "is": [*condition["answers"]]}
-    return found
+    entries: dict[str, Any] = {name: value for name, value in asdict(record).items() if name in given}
+    entries |= {name: [*value] for name, value in entries.items() if isinstance(value, tuple)}
+    if condition := entries.pop("shown_if", None):
+        entries["if"] = {"question": condition["question"], "is": [*condition["answers"]]}
+    return entries

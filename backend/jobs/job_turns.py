@@ -49,8 +49,8 @@ def note(store: Store, begun: Job, waiting: Sequence[Job]) -> None:
         before = before or {}
         turn = 1 + max(before.values(), default=0)
         open_parties = {party for each in waiting for party in _parties(each)}
-        kept = {party: number for party, number in before.items() if party in open_parties}
-        return kept | dict.fromkeys(_parties(begun), turn)
+        turns = {party: number for party, number in before.items() if party in open_parties}
+        return turns | dict.fromkeys(_parties(begun), turn)
 
     update(store, TURNS, _ENTRY, rule)
 

@@ -85,13 +85,13 @@ def study_order(body: Mapping[str, Any]) -> StudyOrder:
 
 def first_within(entries: Iterable[T], most_bytes: int) -> list[T]:
     """Return the first entries of JSON data that take no more than some bytes together."""
-    found: list[T] = []
+    first: list[T] = []
     for entry in entries:
         most_bytes -= len(json.dumps(entry)) + 1
         if most_bytes < 0:
             break
-        found.append(entry)
-    return found
+        first.append(entry)
+    return first
 
 
 def in_words_of_order(message: str, root: Path | None = None) -> str:

@@ -49,8 +49,8 @@ def update_sampling(work: Work, job: Job) -> dict[str, Any]:
     study, simulated = study_of(work, job), job.args["simulated"]
     if is_counted(study):
         return {"sessions": recounted(work.store, study, simulated)}
-    found = refresh(work.store, study, stamp(utc_now()), simulated)
-    return {"sessions": found.sessions, "pictures": sum(map(len, found.sides.values()))}
+    needs = refresh(work.store, study, stamp(utc_now()), simulated)
+    return {"sessions": needs.sessions, "pictures": sum(map(len, needs.sides.values()))}
 
 
 def metrics(work: Work, job: Job) -> dict[str, Any]:
@@ -72,8 +72,8 @@ def metrics(work: Work, job: Job) -> dict[str, Any]:
         work.say,
     )
     runs, sets = study_runs(plan, work.store, work.data, study)
-    kept = study_metrics.keep(work.data, study, runs, sets, utc_now())
-    scores = metric_findings(work.store, study, study_metrics.metrics_of(kept), args["level"])
+    stored = study_metrics.keep(work.data, study, runs, sets, utc_now())
+    scores = metric_findings(work.store, study, study_metrics.metrics_of(stored), args["level"])
     return {"study": study.name, "runs": runs, "agreement": scores["findings"]["metrics"] if scores else []}
 
 

@@ -296,16 +296,16 @@ class _Beat:
         self._progress = {"what": what, "done": done, "total": total}
 
     def _beat(self) -> None:
-        told, quiet_s = None, 0.0
+        stored, quiet_s = None, 0.0
         while not self._ended.wait(self._worker.tick_s):
             quiet_s += self._worker.tick_s
             now = self._progress
             try:
-                if now == told and quiet_s < _RENEWED_S:
+                if now == stored and quiet_s < _RENEWED_S:
                     self._look()
                     continue
                 self._renew(now)
-                told, quiet_s = now, 0.0
+                stored, quiet_s = now, 0.0
             except Exception as error:  # noqa: BLE001 - the outermost level; tried again at the next beat
                 log.warning("job %s: its progress could not be stored: %s", self._job.id, error)
 

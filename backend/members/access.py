@@ -49,10 +49,10 @@ def member_by_token_id(store: Store, token_id: str, now: datetime) -> Member:
     Raises:
         NotAllowed: as `member_of`.
     """
-    found = _token(store, token_id)
-    if found is None:
+    token = _token(store, token_id)
+    if token is None:
         raise NotAllowed("the token of this sign-in does not exist; sign in again", code="wrong_token")
-    return _holder(store, found, now)
+    return _holder(store, token, now)
 
 
 def member_named(store: Store, name: str) -> Member:

@@ -64,10 +64,10 @@ def membership(store: Store, name: str) -> Membership:
     Raises:
         NotFound: nobody is a member by that name, or no longer.
     """
-    found = past_or_present(store, name)
-    if found is None or found.removed_at:
+    member = past_or_present(store, name)
+    if member is None or member.removed_at:
         raise no_member(name)
-    return found
+    return member
 
 
 def past_or_present(store: Store, name: str) -> Membership | None:

@@ -67,11 +67,11 @@ class NeighbourSearch:
         return Neighbours(self._side, np.maximum.accumulate(squared, axis=1), which)
 
     def _merge(self, rows: slice, others: slice, squared: np.ndarray) -> None:
-        kept = self._which.shape[1]
-        nearest = _smallest(squared, kept)
+        count = self._which.shape[1]
+        nearest = _smallest(squared, count)
         both = np.concatenate([self._squared[rows], np.take_along_axis(squared, nearest, axis=1)], axis=1)
         which = np.concatenate([self._which[rows], nearest + others.start], axis=1)
-        best = _smallest(both, kept)
+        best = _smallest(both, count)
         self._squared[rows] = np.take_along_axis(both, best, axis=1)
         self._which[rows] = np.take_along_axis(which, best, axis=1)
 

@@ -124,23 +124,24 @@ def _run(
                 "give all sides as files, or all as folders"
             )
     paths = [path for each in sets for path in each.paths]
-    found = features_of(paths, extractor, plan.cache, plan.progress, plan.say, skip_bad=plan.skip_bad)
-    known = len(found.paths) - found.extracted + len(found.left_out)
+    extraction = features_of(paths, extractor, plan.cache, plan.progress, plan.say, skip_bad=plan.skip_bad)
+    known = len(extraction.paths) - extraction.extracted + len(extraction.left_out)
     plan.say(
-        f"{extractor.identity.name}: {len(found.paths):,} pictures, features of {known:,} kept from before"
+        f"{extractor.identity.name}: {len(extraction.paths):,} pictures, features of {known:,} kept from "
+        "before"
     )
-    features, shown, start, used = dict(read), {}, 0, set(found.paths)
+    features, shown, start, used = dict(read), {}, 0, set(extraction.paths)
     for each in sets:
         kept = [i for i, path in enumerate(each.paths) if path in used]
         rows = slice(start, start := start + len(kept))
         if not kept:
             raise InvalidInput(f"{each.source} has no picture that can be read")
         classes = tuple(each.classes[i] for i in kept) if each.classes else ()
-        features[each.model] = Features(found.values[rows], extractor.identity, classes, each.source)
-        shown[each.model] = found.shown[rows]
+        features[each.model] = Features(extraction.values[rows], extractor.identity, classes, each.source)
+        shown[each.model] = extraction.shown[rows]
     run = _measured(plan, features, extractor.about)
-    more = [*notes, *picture_notes(shown), *left_out_notes((), (), found.left_out)]
-    return {**run, "picture_px": sizes_of(found.shown), "notes": [*more, *run["notes"]]}
+    more = [*notes, *picture_notes(shown), *left_out_notes((), (), extraction.left_out)]
+    return {**run, "picture_px": sizes_of(extraction.shown), "notes": [*more, *run["notes"]]}
 
 
 def _measured(plan: Plan, features: Mapping[Side, Features], about: str) -> dict[str, Any]:

@@ -261,17 +261,17 @@ def _of_balls(of_reals: Balls, of_fakes: Balls, options: Options) -> dict[str, A
         "coverage": (float(of_reals.is_occupied.mean()), "reals", len(of_reals.centres), density_k, 1.0),
     }
     quantile = t_quantile(min(len(of_reals.centres), len(of_fakes.centres)) - 1, options.level)
-    found = {}
+    statistics = {}
     for name, (value, side, count, neighbours, most) in values.items():
         if count <= neighbours:
-            found[name] = _none(
+            statistics[name] = _none(
                 f"there are {count:,} {side}; {neighbours} nearest neighbours need at least {neighbours + 1}"
             )
             continue
         ci = _interval(value, se.get(name, np.nan), quantile, 0.0, most)
         reason = "" if ci or not options.replicates else "too few pictures for an interval from random halves"
-        found[name] = {"value": value, "ci": ci, "reason": reason}
-    return found
+        statistics[name] = {"value": value, "ci": ci, "reason": reason}
+    return statistics
 
 
 def _none(reason: str, **more: Any) -> dict[str, Any]:

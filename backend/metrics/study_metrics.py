@@ -75,9 +75,9 @@ class _Run(msgspec.Struct):
 def stored_runs(data: DataDir, study: Study) -> list[dict[str, Any]]:
     """Return the kept runs of a study, one for each extractor, with the models that the study has."""
     try:
-        kept = msgspec.json.decode(data.metrics(study.name).read_bytes())
-        is_ours = kept["form"] == _FORM and kept["created_at"] == study.created_at
-        runs = kept["runs"] if is_ours else []
+        stored = msgspec.json.decode(data.metrics(study.name).read_bytes())
+        is_ours = stored["form"] == _FORM and stored["created_at"] == study.created_at
+        runs = stored["runs"] if is_ours else []
         msgspec.convert(runs, list[_Run])
     except (OSError, msgspec.MsgspecError, KeyError, TypeError, ValueError):
         return []

@@ -19,8 +19,8 @@ class Webhooks:
     def secret(self, workspace: str) -> str:
         """Return a workspace's secret, created only if there is none: a new one would break other tools."""
         what = "read the webhooks' secret"
-        found = each(self._http.data("GET", f"hooks/secrets/?workspace_id={workspace}", what))
-        known = next((one["value"] for one in found if one.get("value")), "")
+        secrets = each(self._http.data("GET", f"hooks/secrets/?workspace_id={workspace}", what))
+        known = next((one["value"] for one in secrets if one.get("value")), "")
         if known:
             return known
         body = {"workspace_id": workspace}
@@ -29,13 +29,13 @@ class Webhooks:
 
     def hooks(self, workspace: str, url: str) -> list[Hook]:
         """Return a workspace's subscriptions of an address to events about submissions."""
-        found = []
+        subscriptions = []
         for is_enabled in ("true", "false"):
             path = f"hooks/subscriptions/?workspace_id={workspace}&is_enabled={is_enabled}"
             for one in each(self._http.data("GET", path, "list webhooks")):
                 if (one.get("event_type"), one.get("target_url")) == (EVENT_TYPE, url):
-                    found.append(Hook(one["id"], bool(one.get("is_enabled", is_enabled == "true"))))
-        return found
+                    subscriptions.append(Hook(one["id"], bool(one.get("is_enabled", is_enabled == "true"))))
+        return subscriptions
 
     def subscribe(self, workspace: str, url: str) -> tuple[str, str]:
         """Subscribe an address; return (id, confirmation code of the subscription).

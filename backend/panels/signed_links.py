@@ -156,8 +156,8 @@ class Signatures:
             try:
                 last = _Asked(now, False, _keys(self._fetch(source)), now)
             except (OSError, ValueError, HTTPException):
-                kept, kept_at = (last.keys, last.keys_at) if last else ({}, 0)
-                last = _Asked(now, True, kept, kept_at)
+                keys, kept_at = (last.keys, last.keys_at) if last else ({}, 0)
+                last = _Asked(now, True, keys, kept_at)
             self._asked[source] = last
         if last.failed:
             raise Unavailable("the panel's keys could not be fetched; try again in a moment")

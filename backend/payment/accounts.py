@@ -461,11 +461,11 @@ def forget(store: Store, study: str, before: str) -> int:
 
 def forgettable(store: Store, study: str, before: str) -> dict[str, Account]:
     """Return the accounts whose ids `forget` would erase, by their keys."""
-    found = accounts(store, study).items()
+    all_accounts = accounts(store, study).items()
     named = {line.account for _, payment in payments(store, study) for line in _forgettable_lines(payment)}
     return {
         key: account
-        for key, (_, account) in found
+        for key, (_, account) in all_accounts
         if (account.submission or account.participant or key in named) and _is_forgettable(account, before)
     }
 

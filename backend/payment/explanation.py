@@ -235,11 +235,11 @@ class _Words:
 
     def _history(self, account: Account) -> str:
         """Return the payments that an account was in, with their states and times."""
-        found = [self._payments[id] for id in account.payments if id in self._payments]
+        payments = [self._payments[id] for id in account.payments if id in self._payments]
         return "".join(
             f"; payment {one.id} of {readable(one.made_at)}: {_words(one.state)}"
             + (f", asked for on {readable(one.asked_at)}" if one.asked_at else "")
-            for one in found
+            for one in payments
         )
 
     def _reward(self, case: Case, account: Account, status: str) -> _Outlook:

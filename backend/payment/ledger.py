@@ -549,8 +549,8 @@ def _matched(now: Account, account: Account) -> Account:
     """Return a session's account with what was paid on its submission's previous, unmatched account."""
     if now.reward not in ("intended", "confirmed"):
         return account
-    kept = {"reward": now.reward, "rewards": now.rewards, "reward_cents": now.reward_cents}
-    account = account.moved(**kept, confirmed_at=now.confirmed_at)
+    reward = {"reward": now.reward, "rewards": now.rewards, "reward_cents": now.reward_cents}
+    account = account.moved(**reward, confirmed_at=now.confirmed_at)
     return _with_base_paid(account) if now.reward == "confirmed" else account
 
 

@@ -322,11 +322,11 @@ def _options(wish: Wish) -> dict[str, Any]:
 
 
 def _wallet(panel: Panel, wish: Wish) -> dict[str, Any]:
-    found = panel_wallet.choose(panel, wish.workspace, wish.project)
+    wallet = panel_wallet.choose(panel, wish.workspace, wish.project)
     return {
-        "workspace": found.workspace,
-        "workspace_title": found.workspace_title,
-        "project": found.project,
-        "available_usd_cents": found.balance.available_cents,
-        "currency": found.balance.currency,
+        "workspace": wallet.workspace,
+        "workspace_title": wallet.workspace_title,
+        "project": wallet.project,
+        "available_usd_cents": wallet.balance.available_cents,
+        "currency": wallet.balance.currency,
     }

@@ -143,12 +143,12 @@ def _has_place(study: Study, session: Session, others: Container[str]) -> bool:
 
 def recruited(store: Store, panel_name: str) -> list[Study]:
     """Return the studies that were published at a panel."""
-    found = []
+    pairs = []
     for study in store.studies():
         entry = store.entry(recruit.book(study.name), panel_name)
         if entry is not None and entry.data["panel_study"]:
-            found.append(study)
-    return found
+            pairs.append(study)
+    return pairs
 
 
 def _is_awaited(

@@ -23,27 +23,27 @@ def report(data: Mapping[str, Any], date: str, version: str, warnings: Sequence[
     names = " and ".join(row["name"] for row in data["studies"])
     facts = [(row["name"], _study(row)) for row in data["studies"]]
     facts += [("Page", f"{date}, openhype {version}")]
-    found = section(data)
+    correlation = section(data)
     made = Report(
         f"Metrics by 2AFC and JND: {names}",
-        " ".join(found.paragraphs),
+        " ".join(correlation.paragraphs),
         tuple(facts),
         tuple(warnings),
-        (found,),
+        (correlation,),
         {"across_judgments": data},
     )
     return simulated.marked(made) if data["simulated"] else made
 
 
 def section(data: Mapping[str, Any]) -> Section:
-    scores, found = _scores(data), _correlations(data)
+    scores, correlations = _scores(data), _correlations(data)
     drawn = sum(row["jnd"] is not None for row in data["metrics"])
     return Section(
         "across-judgments",
         "Metrics by 2AFC and JND",
         (*_sentences(data),),
         lead=scores,
-        tables=(found,),
+        tables=(correlations,),
         figures=(_figure(data, scores),) if drawn else (),
         notes=(*_notes(data),),
     )
@@ -106,12 +106,12 @@ def _figure(data: Mapping[str, Any], table: Table) -> Figure:
 
 
 def _sentences(data: Mapping[str, Any]) -> Iterator[str]:
-    found = {row["coefficient"]: row for row in data["correlations"]}
-    if found["pearson"]["value"] is None:
+    by_name = {row["coefficient"]: row for row in data["correlations"]}
+    if by_name["pearson"]["value"] is None:
         yield "There is no correlation: it takes three metrics, of which some differ on either side."
         return
     r, rho = (
-        f"{_SIGNS[name]} = {formatting.coefficient_estimate(found[name]['value'], found[name]['ci'], 3)}"
+        f"{_SIGNS[name]} = {formatting.coefficient_estimate(by_name[name]['value'], by_name[name]['ci'], 3)}"
         for name in ("pearson", "spearman")
     )
     yield f"Over {counted(len(data['metrics']), 'metric')}, 2AFC and JND scores have {r} and {rho}."

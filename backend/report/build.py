@@ -139,14 +139,14 @@ def file_report(path: Path, now: datetime, options: ReportOptions | None = None)
     optional_packages.check("a report", "matplotlib")
     options = options or ReportOptions()
     answers = read_answers(path, details=True, simulated=options.simulated)
-    found = findings(
+    results = findings(
         answers,
         options.findings_options,
         in_columns=True,
         exposures=options.exposures,
         **options.scoring_options,
     )
-    return compose(found, file_info(path, answers.method, now, options))
+    return compose(results, file_info(path, answers.method, now, options))
 
 
 def file_info(path: Path, method: str, now: datetime, options: ReportOptions) -> SourceInfo:
@@ -200,14 +200,14 @@ def study_info(store: Store, study: Study, now: datetime, options: ReportOptions
 
 def _looks(store: Store, study: Study) -> dict[str, Any] | None:
     """Return a study's plan of looks with its decisions, and what its end saved at most."""
-    found = exported(store, study)
-    if not found or not found["decisions"]:
-        return found
+    looks = exported(store, study)
+    if not looks or not looks["decisions"]:
+        return looks
     funds, pay = accounts.funds(store, study.name)[1], study.protocol.pay
     with_fees = funds.cost_usd_cents if study.protocol.admission.panel.pays else int
     each = sum(map(with_fees, (pay.base_usd_cents, largest_bonus(study.protocol))))
-    saved = (found["decisions"][-1].get("saved") or 0) * each
-    return {**found, "saved_usd_cents": saved, "currency": pay.currency}
+    saved = (looks["decisions"][-1].get("saved") or 0) * each
+    return {**looks, "saved_usd_cents": saved, "currency": pay.currency}
 
 
 def collected(store: Store, study: Study, simulated: bool = False) -> str:
@@ -244,9 +244,9 @@ def study_entry(store: Store, study: Study, now: datetime, level: float, simulat
     from backend.report.study_findings import study_findings
     from backend.responses.runs import run_of
 
-    found = study_findings(store, study, now, simulated=simulated, level=level)
+    entry = study_findings(store, study, now, simulated=simulated, level=level)
     run = run_of(store, study, simulated)
-    return Entry(study.name, collected(store, study, simulated), found, run)
+    return Entry(study.name, collected(store, study, simulated), entry, run)
 
 
 def file_entry(path: Path, level: float, simulated: bool = False) -> Entry:

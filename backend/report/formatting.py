@@ -75,17 +75,17 @@ def share_estimate(share: float | None, ci: Sequence[float] | None, digits: int 
     return estimate(None if share is None else 100 * share, ci and [100 * end for end in ci], "", digits)
 
 
-def threshold(found: Mapping[str, Any], unit: str = "") -> str:
+def threshold(fit: Mapping[str, Any], unit: str = "") -> str:
     """Return a fitted threshold: `219 [180, 266]`, `≤ 100` or `≥ 1000`; an end may be `≤ 100` as well."""
-    low, high = found["floor_ms"], found["ceiling_ms"]
-    if found["censored"]:
-        end = f"≤ {low:g}" if found["censored"] == "floor" else f"≥ {high:g}"
+    low, high = fit["floor_ms"], fit["ceiling_ms"]
+    if fit["censored"]:
+        end = f"≤ {low:g}" if fit["censored"] == "floor" else f"≥ {high:g}"
         return end + _SIGNS[unit]
     ends = [
         f"{end:.0f}" if end is not None else f"≤ {low:.0f}" if i == 0 else f"≥ {high:.0f}"
-        for i, end in enumerate(found["ci"] or ())
+        for i, end in enumerate(fit["ci"] or ())
     ]
-    text = amount(found["ms"], unit, 0)
+    text = amount(fit["ms"], unit, 0)
     return f"{text} [{', '.join(ends)}]" if ends else text
 
 

@@ -90,12 +90,12 @@ def _correlated(rows: Sequence[Row]) -> list[Row]:
 
 def _shared_notes(rows: Sequence[Row]) -> dict[str, str]:
     """Return why no metric has an interval over evaluators, or over models, where the reason is one."""
-    found = {}
+    shared = {}
     for what in _OVER:
         notes = {row[f"{what}_note"] for row in _correlated(rows)}
         if len(notes) == 1 and (note := notes.pop()):
-            found[what] = note
-    return found
+            shared[what] = note
+    return shared
 
 
 def section(view: FindingsView) -> Section | None:

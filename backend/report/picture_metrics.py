@@ -202,9 +202,9 @@ def _cell(metric: str, digits: int, row: Mapping[str, Any]) -> str:
     return formatting.estimate(row[metric], row[f"{metric}_ci"], "", digits)
 
 
-def _needed(found: Mapping[str, Any]) -> int:
+def _needed(row: Mapping[str, Any]) -> int:
     """Return the decimals for three significant digits of a value, or two of its interval."""
-    value, ci = found["value"], found.get("ci")
+    value, ci = row["value"], row.get("ci")
     if value is None:
         return 0
     step = max(abs(value) / 100, (ci[1] - ci[0]) / 30 if ci else 0)

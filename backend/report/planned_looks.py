@@ -192,12 +192,12 @@ def _course(looks: Mapping[str, Any], plan: PlannedLooks) -> str:
 
 
 def _at_stop(last: Mapping[str, Any], points: str) -> list[str]:
-    found = last.get("stopped") or {}
-    if found.get("p") is None:
+    stopped = last.get("stopped") or {}
+    if stopped.get("p") is None:
         return []
-    bias = found.get("bias")
+    bias = stopped.get("bias")
     lean = f" The difference is too large by about {bias:.2g} {points} on average." if bias else ""
-    return [f"Under stopping, two-sided {formatting.p_value(found['p'])} (stage-wise ordering).{lean}"]
+    return [f"Under stopping, two-sided {formatting.p_value(stopped['p'])} (stage-wise ordering).{lean}"]
 
 
 def _with_bias(look: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -205,8 +205,8 @@ def in_common(names: Sequence[str], votes: Sequence[Votes]) -> tuple[list[Votes]
     """Return the votes on the sets that both studies have, and remarks on others; all if there are none."""
     common = {*votes[0].sets} & {*votes[1].sets}
     if not common:
-        told = "; ".join(f"{name}: {', '.join(one.sets)}" for name, one in zip(names, votes, strict=True))
-        return [*votes], [f"the studies have no set in common, so that each has all of its own ({told})"]
+        sets = "; ".join(f"{name}: {', '.join(one.sets)}" for name, one in zip(names, votes, strict=True))
+        return [*votes], [f"the studies have no set in common, so that each has all of its own ({sets})"]
     kept, remarks = [], []
     for name, one in zip(names, votes, strict=True):
         places = [place for place, each in enumerate(one.sets) if each in common]
@@ -222,12 +222,12 @@ def _read(
     """Return the distances in files by name, and remarks on items that are left out."""
     metrics, remarks = {}, []
     for name, path in files.items():
-        found = read_distances(path, kind, items, judged)
-        metrics[name] = found.values
-        if found.extra:
-            count = len(found.extra)
+        distances = read_distances(path, kind, items, judged)
+        metrics[name] = distances.values
+        if distances.extra:
+            count = len(distances.extra)
             remarks.append(
                 f"{path}: {count:,} {'item has' if count == 1 else 'items have'} no {lacking} and "
-                f"{'is' if count == 1 else 'are'} left out: {listed(found.extra)}"
+                f"{'is' if count == 1 else 'are'} left out: {listed(distances.extra)}"
             )
     return metrics, tuple(remarks)

@@ -87,7 +87,7 @@ def _row(model: str, counter: Counter, level: float) -> dict[str, Any]:
 
 def _before(store: Store, study: Study) -> dict[str, int]:
     """Return the number of submissions at the panel without a session, by reason."""
-    found = Counter(
+    counts = Counter(
         account.why for _, account in accounts(store, study.name).values() if account.is_unmatched
     )
-    return {why: found[why] for why in UNMATCHED if found[why]}
+    return {why: counts[why] for why in UNMATCHED if counts[why]}

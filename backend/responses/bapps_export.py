@@ -94,15 +94,15 @@ def _numbered(votes: Votes, pool: dict[str, Stimulus]) -> list[_Item]:
     if missing := [name for name in votes.items if name not in pool]:
         raise InvalidInput(f"votes are on items that the study does not have: {listed(missing)}")
     assert votes.count is not None  # known of a study's votes, which are single ones
-    shares, counts, found, numbers = votes.share, votes.count, [], dict.fromkeys(votes.sets, 0)
+    shares, counts, rows, numbers = votes.share, votes.count, [], dict.fromkeys(votes.sets, 0)
     for i, name in enumerate(votes.items):
         of_set = votes.sets[votes.set_of[i]]
         count = int(counts[i])
         stem, numbers[of_set] = f"{numbers[of_set]:06}", numbers[of_set] + 1
-        found.append(
+        rows.append(
             _Item(of_set, stem, name, tuple(pictures_of(pool[name].name)), count, round(shares[i] * count))
         )
-    return found
+    return rows
 
 
 def _write_item(read: Read, kind: str, item: _Item, root: Path) -> None:

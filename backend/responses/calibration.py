@@ -131,8 +131,8 @@ def _vectors(
     trunk = weights.trunk
     measure = partial(moments, trunk, version=weights.version)
     both = [Distance(_PIXELS, "", _hashes), Distance(_MOMENTS, "", measure, is_network=True)]
-    found = measured(pictures.of(votes).files, both, progress)
-    return vectors_of(trunk.net.widths, found[_MOMENTS]), [each.decode() for each in found[_PIXELS]]
+    distances = measured(pictures.of(votes).files, both, progress)
+    return vectors_of(trunk.net.widths, distances[_MOMENTS]), [each.decode() for each in distances[_PIXELS]]
 
 
 def _hashes(parts: Sequence[np.ndarray]) -> np.ndarray:

@@ -131,15 +131,15 @@ def pictures_of_two(first: Path, second: Path) -> ItemPictures:
 
 
 def _stems(folder: Path) -> dict[str, Path]:
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path.suffix.lower() not in SUFFIXES:
             continue
         stem = composed(printable(path.stem))
-        if stem in found:
-            raise InvalidInput(f"{printable(path)} and {printable(found[stem])} have one name")
-        found[stem] = path
-    return found
+        if stem in paths:
+            raise InvalidInput(f"{printable(path)} and {printable(paths[stem])} have one name")
+        paths[stem] = path
+    return paths
 
 
 def _exported(folder: Path) -> ItemPictures:

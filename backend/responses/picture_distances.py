@@ -26,10 +26,10 @@ def distances_of(
     Raises:
         InvalidInput: as in `metrics.pairs.batches.measured`.
     """
-    found = measured(pictures.files, distances, progress)
+    distances_by_name = measured(pictures.files, distances, progress)
     if pictures.kind == TWO_AFC:
-        return found
-    return {name: values[:, 0] for name, values in found.items()}
+        return distances_by_name
+    return {name: values[:, 0] for name, values in distances_by_name.items()}
 
 
 def as_csv(pictures: ItemPictures, found: "Mapping[str, np.ndarray]", is_named: bool = False) -> str:

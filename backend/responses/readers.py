@@ -99,10 +99,10 @@ def _reasons_beside(file: Path) -> tuple[str, ...]:
 def study_beside(file: Path) -> Mapping[str, Any]:
     """Return the facts of a study from the folder of materials beside an exported file; {} without any."""
     try:
-        found = json.loads((file.parent.parent / "materials" / "study.json").read_text("utf-8"))
+        facts = json.loads((file.parent.parent / "materials" / "study.json").read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return facts if isinstance(facts, dict) else {}
 
 
 def _cell(value: Any) -> Any:

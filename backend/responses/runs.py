@@ -41,9 +41,9 @@ def differing_settings(studies: Sequence[Study]) -> list[str]:
         ]
         if differ:
             more = f" and {len(differ) - MOST_NAMED} others" if len(differ) > MOST_NAMED else ""
-            told = ", ".join(differ[:MOST_NAMED])
+            listed = ", ".join(differ[:MOST_NAMED])
             notes.append(
-                f"{studies[0].name} and {study.name} differ in settings that may matter: {told}{more}"
+                f"{studies[0].name} and {study.name} differ in settings that may matter: {listed}{more}"
             )
     return notes
 

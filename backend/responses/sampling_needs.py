@@ -43,9 +43,9 @@ def refresh(store: Store, study: Study, at: str, simulated: bool = False) -> Nee
         )
     sessions = store.finished(study.name, simulated)[0]
     need = _need(rule, study_answers(store, study, simulated))
-    found = Needs(at, sessions, _lists(study, store.pool(study.name), need))
-    picture_needs.write(store, study, simulated, found)
-    return found
+    needs = Needs(at, sessions, _lists(study, store.pool(study.name), need))
+    picture_needs.write(store, study, simulated, needs)
+    return needs
 
 
 def recounted(store: Store, study: Study, simulated: bool = False) -> int:
@@ -80,8 +80,8 @@ def _need(rule: str, answers: Any) -> Need:
 def _counts(answers: Any) -> Mapping[Picture, int]:
     """Return the number of answers to each picture; an answer that counts for several models is one."""
     names, models = answers.texts["stimulus"], answers.model
-    kept = answers.first_of_source
-    rows = zip(names.codes[kept], models.codes[kept], answers.is_fake[kept], strict=True)
+    is_counted = answers.first_of_source
+    rows = zip(names.codes[is_counted], models.codes[is_counted], answers.is_fake[is_counted], strict=True)
     return Counter(
         (models.names[model] if is_fake else None, names.names[name]) for name, model, is_fake in rows
     )

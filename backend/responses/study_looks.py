@@ -73,19 +73,19 @@ def decide(store: Store, study: Study, at: str, is_closed: bool = False) -> dict
 
     def decided() -> dict[str, Any] | None:
         known = look_records.decisions_of(store, study)
-        found = _decisions(store, study, plan, known, is_closed)
-        if found is None:
+        decisions_now = _decisions(store, study, plan, known, is_closed)
+        if decisions_now is None:
             return None
-        _record(store, study, found, len(known), {"at": at})
-        return found
+        _record(store, study, decisions_now, len(known), {"at": at})
+        return decisions_now
 
-    found = retried(decided, _busy(study))
+    decisions_now = retried(decided, _busy(study))
     study = look_records.follow(store, study)
-    if found is None:
+    if decisions_now is None:
         return None
     newcomers = _decide_newcomers(store, study, plan, at, is_closed) if study.first_have_ended else {}
     look_records.follow(store, study)
-    return {**found, "newcomers": newcomers}
+    return {**decisions_now, "newcomers": newcomers}
 
 
 def is_due(store: Store, study: Study) -> bool:
@@ -111,12 +111,12 @@ def _finished(store: Store, study: Study) -> Counter[str]:
 
 
 def _record(
-    store: Store, study: Study, found: Mapping[str, Any], known: int, stated: Mapping[str, Any]
+    store: Store, study: Study, decisions: Mapping[str, Any], known: int, stated: Mapping[str, Any]
 ) -> None:
     """Record the decisions beyond those that are known."""
-    stated = {**stated, "plan": found["digest"], "errors": found["errors"]}
-    end = {name: found[name] for name in ("stopped", "saved")}
-    for each in found["looks"][known:]:
+    stated = {**stated, "plan": decisions["digest"], "errors": decisions["errors"]}
+    end = {name: decisions[name] for name in ("stopped", "saved")}
+    for each in decisions["looks"][known:]:
         more = end if each["decision"] == "stop" else {}
         look_records.record(store, study, {**each, **more, **stated})
 
@@ -139,9 +139,9 @@ def _decide_newcomers(
         from backend.analysis.newcomer_looks import newcomer_decisions
 
         answers, times = study_answers(store, study), times_of_study(store, study)
-        found = newcomer_decisions(answers, times, plan, model, others, known, is_closed)
-        _record(store, study, found, len(known), {"at": at, "newcomer": model})
-        return {name: found[name] for name in as_known}
+        decisions_now = newcomer_decisions(answers, times, plan, model, others, known, is_closed)
+        _record(store, study, decisions_now, len(known), {"at": at, "newcomer": model})
+        return {name: decisions_now[name] for name in as_known}
 
     models = [model for model in study.newcomers if model not in study.closed]
     return {model: retried(partial(decided, model), _busy(study)) for model in models}

@@ -105,10 +105,10 @@ def check_installed() -> None:
 
 def _folder() -> Path:
     """Return scikit-image's folder of photographs without importing it, which takes a second."""
-    found = find_spec("skimage")
-    if found is None or not found.submodule_search_locations:
+    package = find_spec("skimage")
+    if package is None or not package.submodule_search_locations:
         raise not_installed("the demo", "skimage")
-    return Path(found.submodule_search_locations[0]) / "data"
+    return Path(package.submodule_search_locations[0]) / "data"
 
 
 def _turned(

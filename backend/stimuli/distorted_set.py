@@ -222,16 +222,22 @@ def _found(photographs: Path, options: SetOptions, skip_bad: bool, progress: Cal
     return _without(photographs, _Photographs(sizes, tuple(no_pictures)), unfit, skip_bad)
 
 
-def _without(photographs: Path, found: _Photographs, bad: Sequence[Finding], skip_bad: bool) -> _Photographs:
+def _without(
+    photographs: Path, photographs_read: _Photographs, bad: Sequence[Finding], skip_bad: bool
+) -> _Photographs:
     """Return the photographs but for bad ones; raise Refused unless bad ones are to be left out."""
     if not skip_bad:
         refusals.check([], bad, "")
     names = {finding.what for finding in bad}
-    sizes = {source: size for source, size in found.sizes.items() if printable(source.path) not in names}
+    sizes = {
+        source: size for source, size in photographs_read.sizes.items() if printable(source.path) not in names
+    }
     if not sizes:
-        notes = "; ".join(refusals.left_out_notes(found.no_pictures, (), (*found.left_out, *bad)))
+        notes = "; ".join(
+            refusals.left_out_notes(photographs_read.no_pictures, (), (*photographs_read.left_out, *bad))
+        )
         raise InvalidInput(f"{printable(photographs)} has no photograph that can be used: {notes}")
-    return _Photographs(sizes, found.no_pictures, (*found.left_out, *bad))
+    return _Photographs(sizes, photographs_read.no_pictures, (*photographs_read.left_out, *bad))
 
 
 def _cropped_size(path: Path, options: SetOptions) -> tuple[int, int]:

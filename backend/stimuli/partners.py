@@ -36,20 +36,20 @@ def source_of(stimulus: Stimulus) -> str:
 def alone(stimuli: Iterable[Stimulus], sides: Sequence[Side]) -> dict[str, str]:
     """Return the sources that not every side has once, and why: the first such side."""
     counts = Counter((source_of(each), each.model) for each in stimuli if each.model in sides)
-    found: dict[str, str] = {}
+    begins: dict[str, str] = {}
     for source in sorted({source for source, _ in counts}):
         for side in sides:
-            if (count := counts[source, side]) != 1 and source not in found:
+            if (count := counts[source, side]) != 1 and source not in begins:
                 files = counted(count, "file") if count else "no usable file"
-                found[source] = f"{files} of {_title(side)}"
-    return found
+                begins[source] = f"{files} of {_title(side)}"
+    return begins
 
 
-def lack(found: Mapping[str, str], sides: Sequence[Side], also: str = "") -> str:
+def lack(begins: Mapping[str, str], sides: Sequence[Side], also: str = "") -> str:
     """Return that sources have no partners on all sides, and what to do; `also` is what else can be done."""
-    named = some_of([f"{source} ({why})" for source, why in found.items()])
+    named = some_of([f"{source} ({why})" for source, why in begins.items()])
     return problem_of(
-        f"pairing=source shows files of the same name together, and {counted(len(found), 'name')} cannot be "
+        f"pairing=source shows files of the same name together, and {counted(len(begins), 'name')} cannot be "
         f"used, of which {some_of([*map(_title, sides)])} must each have one file: {named}; rename, add or "
         f"remove files{also}",
         "pairing",

@@ -47,18 +47,18 @@ def follow(store: Store, study: Study) -> Study:
 
     def change() -> Study:
         now = store.study(study.name)
-        found, own = decisions_of(store, now), now.looks_of_newcomers
-        ended = dict(zip(now.ended, now.ended_at, strict=True)) | _ended(now.first_models, found)
+        decisions, own = decisions_of(store, now), now.looks_of_newcomers
+        ended = dict(zip(now.ended, now.ended_at, strict=True)) | _ended(now.first_models, decisions)
         for model in own.keys() - ended.keys():
             of_model = decisions_of(store, now, model)
             own[model] = len(of_model)
             ended |= _ended([model], of_model)
-        if now.looks_done >= len(found) and own == now.looks_of_newcomers:
+        if now.looks_done >= len(decisions) and own == now.looks_of_newcomers:
             return now
         after = replace(
             now,
             version=now.version + 1,
-            looks_done=len(found),
+            looks_done=len(decisions),
             newcomer_looks=tuple(own.values()),
             ended=tuple(ended),
             ended_at=tuple(ended.values()),
@@ -69,14 +69,14 @@ def follow(store: Store, study: Study) -> Study:
     return retried(change, f"study {study.name} is being changed from several programs at once")
 
 
-def _ended(models: Sequence[str], found: Sequence[Decision]) -> dict[str, int]:
+def _ended(models: Sequence[str], decisions: Sequence[Decision]) -> dict[str, int]:
     """Return the evaluators of each model for which a look ended the sessions, in the order of the looks.
 
     Args:
         models: those of which all have ended at the stop.
     """
     ended: dict[str, int] = {}
-    for each in found:
+    for each in decisions:
         some = models if each["decision"] == "stop" else each["dropped"]
         ended |= {model: each["evaluators"].get(model, 0) for model in some if model not in ended}
     return ended

@@ -57,8 +57,8 @@ def rejected(store: Store, study: Study) -> Counter[str]:
         books.append(rejections_book(study.name))
     if study.protocol.looks.looks and study.protocol.exclusion.is_declared:
         books.append(excluded_book(study.name))
-    found = {entry.key: entry.data["condition"] for book in books for entry in store.entries(book)}
-    return Counter(found.values())
+    conditions = {entry.key: entry.data["condition"] for book in books for entry in store.entries(book)}
+    return Counter(conditions.values())
 
 
 def excluded_book(study: str) -> str:

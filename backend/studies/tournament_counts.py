@@ -69,12 +69,12 @@ def write(store: Store, study: Study, simulated: bool, counts: PairCounts) -> No
 
 
 def counted(study: Study, session: Session, responses: Iterable[Response]) -> Counts:
-    judgment, found = judgment_of(study.protocol.method), Counts()
+    judgment, counts = judgment_of(study.protocol.method), Counts()
     for response in responses:
         model = picture_of(session, response.stimulus).model or ""
         pair, outcome = judgment.outcome(model, response.response)
-        found.setdefault(pair, [0, 0, 0])[outcome] += 1
-    return found
+        counts.setdefault(pair, [0, 0, 0])[outcome] += 1
+    return counts
 
 
 def strengths_of(study: Study, counts: PairCounts) -> Strengths:

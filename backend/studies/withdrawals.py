@@ -40,7 +40,7 @@ def answered_of(
 ) -> Iterator[tuple[Session, Cursor, list[Response]]]:
     """Yield the sessions of `sessions_of` that have responses, with these."""
     counts = _which_count(store, study, simulated)
-    return (found for found in store.answered(study.name, simulated) if counts(found[0]))
+    return (answered for answered in store.answered(study.name, simulated) if counts(answered[0]))
 
 
 def _which_count(

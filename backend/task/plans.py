@@ -134,8 +134,8 @@ class SessionPlans:
         read_at, sides = self._needs_read.get(key, (None, {}))
         now = self._clock()
         if read_at is None or now - read_at >= _NEEDS_FOR:
-            found = picture_needs.read(self._store, study, simulated)
-            sides = found.sides if found else {}
+            needs = picture_needs.read(self._store, study, simulated)
+            sides = needs.sides if needs else {}
             self._needs_read[key] = (now, sides)
         return sides
 
@@ -145,9 +145,11 @@ class SessionPlans:
         known, now = self._strengths_known.get(key), self._clock()
         if known is not None and known[1] == study.models and now - known[0] < _NEEDS_FOR:
             return known[2]
-        found = tournament_counts.strengths_of(study, tournament_counts.read(self._store, study, simulated))
-        self._strengths_known[key] = (now, study.models, found)
-        return found
+        strengths = tournament_counts.strengths_of(
+            study, tournament_counts.read(self._store, study, simulated)
+        )
+        self._strengths_known[key] = (now, study.models, strengths)
+        return strengths
 
     def _pool(self, study: Study) -> Pool:
         """Return a study's pool; cached by `created_at` too, since an unbegun study's name can be reused.

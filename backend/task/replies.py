@@ -265,7 +265,7 @@ def withdrawal(study: Study, session: Session, cursor: Cursor) -> Withdrawal:
     }
 
 
-def withdrawn(protocol: Protocol | None, kept: Mapping[str, Any]) -> Withdrawal:
+def withdrawn(protocol: Protocol | None, record: Mapping[str, Any]) -> Withdrawal:
     """Return what an evaluator is shown after withdrawing, from the remaining entry of the session.
 
     Args:
@@ -273,15 +273,15 @@ def withdrawn(protocol: Protocol | None, kept: Mapping[str, Any]) -> Withdrawal:
     """
     spoken: Spoken = _language(protocol) if protocol else {"language": CHOOSE, "texts": {}}
     return {
-        "study": kept["study"],
-        "title": protocol.consent.title if protocol else kept["study"],
+        "study": record["study"],
+        "title": protocol.consent.title if protocol else record["study"],
         **spoken,
         "shown_language": None,
         "contact": protocol.consent.contact if protocol else "",
         "is_withdrawn": True,
-        "answers": kept["answered"],
-        "is_open": kept["state"] == "active",
-        "panel_home": protocol.admission.panel.home if protocol and kept["panel"] else None,
+        "answers": record["answered"],
+        "is_open": record["state"] == "active",
+        "panel_home": protocol.admission.panel.home if protocol and record["panel"] else None,
         "agreed": None,
     }
 

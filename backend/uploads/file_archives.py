@@ -36,7 +36,7 @@ def _listed(file: BinaryIO, limits: Limits) -> Iterator[tuple[str, int]]:
         line = file.readline(LONGEST_STATED)
         if line == b"\n":
             return
-        if not (found := _LINE.fullmatch(line)):
+        if not (match := _LINE.fullmatch(line)):
             raise bad_archive(f"line {number + 1} of its list of files is not BYTES and a path")
-        yield found[2].decode("utf-8", "surrogateescape"), int(found[1])
+        yield match[2].decode("utf-8", "surrogateescape"), int(match[1])
     raise bad_archive(f"its list has more than {2 * limits.files} files; at most {limits.files} are allowed")

@@ -31,10 +31,10 @@ def token() -> str:
     Raises:
         NotAllowed: `no_token`.
     """
-    found = login.header_token()
-    if found is None:
+    credential = login.header_token()
+    if credential is None:
         raise NotAllowed(f"the header '{headers.TOKEN}: <token>' is missing", code="no_token")
-    return found
+    return credential
 
 
 def require(context: Context, role: str) -> Member:

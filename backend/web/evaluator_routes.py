@@ -122,13 +122,13 @@ def wait(at: Evaluators, study: str, begun: requests.WaitBegin) -> BegunWait:
 
 
 @route("POST /api/studies/{study}/waits/{wait}/signs", "403 503", who=("wait",))
-def sign(at: Evaluators, study: str, wait: str, told: requests.Sign) -> Wait:
+def sign(at: Evaluators, study: str, wait: str, request: requests.Sign) -> Wait:
     """A heartbeat of a person who waits.
 
     Returns:
         What is owed by now, and whether the study has started.
     """
-    return at.task.waiting.sign(study, wait, token(), told.is_visible, told.is_here)
+    return at.task.waiting.sign(study, wait, token(), request.is_visible, request.is_here)
 
 
 @route("POST /api/sessions/{session}/resume", "403 409 503", who=_OF_SESSION)

@@ -85,7 +85,7 @@ def _visible(store: Store, job_id: str) -> Job:
     Raises:
         NotFound: there is none, or it is another member's.
     """
-    found, member = queue.job(store, job_id), caller()
-    if not member.may(RESEARCHER) and found.member != member.name:
+    job, member = queue.job(store, job_id), caller()
+    if not member.may(RESEARCHER) and job.member != member.name:
         raise NotFound(f"there is no job {job_id!r}", code="unknown_job")
-    return found
+    return job

@@ -42,10 +42,10 @@ _OF_THE_KEY = "key"
 
 def header_token() -> str | None:
     """Return the token in X-Openhype-Token, or else that in Authorization, which CloudFront replaces."""
-    if found := request.headers.get(headers.TOKEN, "").strip():
-        return found
-    scheme, _, found = request.headers.get("Authorization", "").partition(" ")
-    return found.strip() or None if scheme.lower() == "bearer" else None
+    if credential := request.headers.get(headers.TOKEN, "").strip():
+        return credential
+    scheme, _, credential = request.headers.get("Authorization", "").partition(" ")
+    return credential.strip() or None if scheme.lower() == "bearer" else None
 
 
 def member(context: Context) -> Member:

@@ -138,8 +138,8 @@ def remove_member(context: Context, member: str) -> MemberFacts:
     Returns:
         The member, removed.
     """
-    found = _managed(context, caller(), member)
-    ended = memberships.end(context.store, found, context.clock())
+    membership = _managed(context, caller(), member)
+    ended = memberships.end(context.store, membership, context.clock())
     tokens.revoke_all(context.store, ended.id, context.clock())
     return member_facts(ended)
 
@@ -151,9 +151,9 @@ def give_token(context: Context, member: str, asked: NewToken) -> IssuedToken:
     Returns:
         The token, with its text.
     """
-    found, by = _managed(context, caller(), member), caller().name
-    token, text = tokens.issue(context.store, found, asked.label, asked.days, by, context.clock())
-    concerns(f"{found.member} {token.id}")
+    membership, by = _managed(context, caller(), member), caller().name
+    token, text = tokens.issue(context.store, membership, asked.label, asked.days, by, context.clock())
+    concerns(f"{membership.member} {token.id}")
     return {**token_facts(token), "secret": text}
 
 
@@ -190,10 +190,10 @@ def _managed(context: Context, caller: Member, name: str) -> Membership:
     Raises:
         NotFound: nobody is a member by that name, or the caller does not manage that member.
     """
-    found = memberships.membership(context.store, name)
-    if not caller.may_manage(found.role):
+    membership = memberships.membership(context.store, name)
+    if not caller.may_manage(membership.role):
         raise no_member(name)
-    return found
+    return membership
 
 
 def _me(member: Member) -> Me:

@@ -51,8 +51,8 @@ def operations() -> dict[str, Route]:
 def document() -> bytes:
     routes = operations().values()
     declared = [each for route in routes for each in _types(route)]
-    (*found, refused), components = _schemas([*declared, Refused])
-    schema_of = dict(zip(map(id, declared), found, strict=True))
+    (*schemas, refused), components = _schemas([*declared, Refused])
+    schema_of = dict(zip(map(id, declared), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.verb.lower()] = _described(route, schema_of)

@@ -187,8 +187,8 @@ def asks_for_proxy(environment: Mapping[str, str]) -> bool:
 
 def _address(text: str | None) -> str | None:
     """Return an address without the port that some proxies add, or None if it is not an address."""
-    found = _WITH_PORT.fullmatch(text or "")
+    match = _WITH_PORT.fullmatch(text or "")
     try:
-        return str(ip_address(found["six"] or found["four"] if found else text or ""))
+        return str(ip_address(match["six"] or match["four"] if match else text or ""))
     except ValueError:
         return None

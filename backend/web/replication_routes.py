@@ -44,8 +44,10 @@ def show_schedule(context: Context, study: Study) -> RerunSchedule:
     """
     from backend.jobs.rerun_schedule import schedule_of
 
-    found = schedule_of(context.store, study)
-    return {"days": found.days, "next_at": found.next_at} if found else {"days": None, "next_at": None}
+    schedule = schedule_of(context.store, study)
+    return (
+        {"days": schedule.days, "next_at": schedule.next_at} if schedule else {"days": None, "next_at": None}
+    )
 
 
 @route("POST /api/studies/{study}/rerun-schedule", "409 503")

@@ -47,12 +47,12 @@ class Lists:
     def get(self, study: Study) -> list[SessionLine]:
         """Return the list of a study, read anew if it is short or the last time is some seconds ago."""
         key = study.name, study.created_at, study.version
-        kept, lock = self._lists(key, lambda: (RateLimited(self._timer), threading.Lock()))
+        limits, lock = self._lists(key, lambda: (RateLimited(self._timer), threading.Lock()))
         with lock:  # who asks while the list is read waits for it, and does not read it too
-            if kept.value is not None and len(kept.value) > _FEW:
-                return kept.get(None, lambda: self._make(study))
-            kept.value = self._make(study)
-            return kept.value
+            if limits.value is not None and len(limits.value) > _FEW:
+                return limits.get(None, lambda: self._make(study))
+            limits.value = self._make(study)
+            return limits.value
 
     def forget(self) -> None:
         """Have the next list read anew."""

@@ -156,11 +156,11 @@ def _changed(study: Study) -> list[str]:
 def _downloads(study: Study) -> list[str]:
     if study.kind == "qualification":
         return ["export.zip"]
-    found = ["report.zip", "export.zip", "responses.csv"]
+    names = ["report.zip", "export.zip", "responses.csv"]
     if study.masks:
-        found.append("masks.png")
+        names.append("masks.png")
     is_plain = not study.is_mixed and not study.protocol.timing.exposures_ms
     is_of_pictures = study.medium == PICTURES and judgment_of(study.protocol.method).name == "real_or_fake"
     if is_plain and is_of_pictures:
-        found.append("site.zip")
-    return found
+        names.append("site.zip")
+    return names

@@ -111,12 +111,12 @@ def list_own_submissions(context: Context) -> OwnSubmissions:
     member, now, finder = caller(), context.clock(), context.shared(SubmissionFinder)
     studies: list[OpenStudy] = []
     own: list[tuple[str, SubmissionFacts]] = []
-    for found, record in all_competitions(context.store):
-        mine = submissions.of_member(context.store, found, member.name)
-        look = finder.look(found, record)
+    for study, record in all_competitions(context.store):
+        mine = submissions.of_member(context.store, study, member.name)
+        look = finder.look(study, record)
         own += [(one.created_at, look.view(one)) for one in mine]
         if record.admits(member.name):
-            studies.append(_open_study(found, record, look.tries(member.name), now))
+            studies.append(_open_study(study, record, look.tries(member.name), now))
     latest = sorted(own, key=itemgetter(0), reverse=True)
     return {"studies": studies, "submissions": [view for _, view in latest]}
 
@@ -129,8 +129,8 @@ def show_submission(context: Context, submission: str, query: SubmissionQuery) -
         The submission.
     """
     finder = context.shared(SubmissionFinder)
-    found, record, one = finder.submission(submission)
-    return finder.look(found, record, query.simulated).view(one)
+    study, record, one = finder.submission(submission)
+    return finder.look(study, record, query.simulated).view(one)
 
 
 @route("POST /api/submissions/{submission}/pictures", "409 429 503")

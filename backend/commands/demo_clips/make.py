@@ -80,11 +80,11 @@ def wobble(photograph: np.ndarray, rng: np.random.Generator) -> Frames:
 
 def stutter(photograph: np.ndarray, rng: np.random.Generator) -> Frames:
     frames = real(photograph, rng)
-    kept = frames[::_STEP]
-    at = np.minimum(np.arange(FRAMES) / _STEP, len(kept) - 1)
+    frames_kept = frames[::_STEP]
+    at = np.minimum(np.arange(FRAMES) / _STEP, len(frames_kept) - 1)
     first = at.astype(int)
     share = (at - first)[:, None, None, None]
-    return (1 - share) * kept[first] + share * kept[np.minimum(first + 1, len(kept) - 1)]
+    return (1 - share) * frames_kept[first] + share * frames_kept[np.minimum(first + 1, len(frames_kept) - 1)]
 
 
 MODELS: dict[str, Callable[[np.ndarray, np.random.Generator], Frames]] = {

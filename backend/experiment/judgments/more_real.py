@@ -292,11 +292,11 @@ def _has_class_blocks(study: Study) -> bool:
 
 def _appearances(now: Strengths) -> list[float]:
     """Return how often each contestant appeared in the answers so far."""
-    found = [0.0] * now.size
+    counts = [0.0] * now.size
     for pair, answers in now.answers.items():
         for contestant in pair:
-            found[contestant] += answers
-    return found
+            counts[contestant] += answers
+    return counts
 
 
 def _names(pool: Pool, contestant: str, class_: str) -> Any:

@@ -210,10 +210,11 @@ class SameOrDifferent(Judgment):
         training, _ = _drawn_known(pool, PRACTICE, known[PRACTICE], 0, turn.rng)
         blocks = items.planned(protocol, tests, sentinels, training, _p0_first, turn.rng)
         unshown = [*_spare_tests(pool, study.models, tests, spares, turn.rng), *others]
-        kept = items.block(unshown, _p0_first, turn.rng)
+        spare_block = items.block(unshown, _p0_first, turn.rng)
         exposure_ms = protocol.timing.exposures_ms[0]
         timed = [
-            replace(block, exposures_ms=(exposure_ms,) * len(block.stimuli)) for block in (*blocks, kept)
+            replace(block, exposures_ms=(exposure_ms,) * len(block.stimuli))
+            for block in (*blocks, spare_block)
         ]
         return tuple(timed[:-1]), tuple(timed[-1:])
 

@@ -46,14 +46,14 @@ def measured(
     plain = [each for each in distances if not each.is_network]
     work = partial(_work, plain, len(plain) < len(distances))
     jobs = [[(item, files[item]) for item in batch] for batch in batches]
-    found: dict[str, list[np.ndarray]] = {each.name: [] for each in distances}
+    distances_of: dict[str, list[np.ndarray]] = {each.name: [] for each in distances}
     with in_parallel(work, jobs, chunk=_CHUNK) as results:
         seen = _seen(results, len(batches), "distances", progress)
         for batch, (parts, made) in zip(batches, seen, strict=True):
             for each in distances:
                 values = _measured(each, batch[0], parts) if each.is_network else made[each.name]
-                found[each.name].append(values)
-    return {name: np.concatenate(blocks) for name, blocks in found.items()}
+                distances_of[each.name].append(values)
+    return {name: np.concatenate(blocks) for name, blocks in distances_of.items()}
 
 
 def _size(item: str, paths: Sequence[Path]) -> Size:

@@ -107,9 +107,9 @@ def _linear(name: str, net: Net, parts: Sequence[Parts]) -> Linear:
     """Return the linear layers; a file of their own counts before those that come with a trunk."""
     having = [(each, each.linear) for each in parts if each.linear and each.linear.net == net.name]
     own = [(each, linear) for each, linear in having if each.trunk is None]
-    found = [(each.path, linear) for each, linear in own or having]
+    layers = [(each.path, linear) for each, linear in own or having]
     what = f"the linear layers for {net.title}, for example lpips/weights/v0.1/{net.name}.pth"
-    return found[_the_only(name, what, [path for path, _ in found])][1]
+    return layers[_the_only(name, what, [path for path, _ in layers])][1]
 
 
 def _the_only(name: str, what: str, paths: Sequence[Path]) -> int:

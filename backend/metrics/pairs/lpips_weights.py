@@ -152,10 +152,10 @@ def _titles() -> str:
 def _trunk(path: Path, tensors: "Mapping[str, torch.Tensor]") -> "Trunk | None":
     state: dict[str, torch.Tensor] = {}
     for name, tensor in tensors.items():
-        if found := _TRUNK.fullmatch(name):
-            if found[1] in state:
-                raise _Unfit(f"{found[1]} of a trunk is there twice")
-            state[found[1]] = tensor
+        if match := _TRUNK.fullmatch(name):
+            if match[1] in state:
+                raise _Unfit(f"{match[1]} of a trunk is there twice")
+            state[match[1]] = tensor
     return _trunk_of(path, state) if state else None
 
 

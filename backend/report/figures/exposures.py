@@ -23,14 +23,14 @@ def staircases(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Figu
         models: by name, `traces` (lists of ms), and by trial `mean`, `low`, `high` (ms).
     """
     figure, panels = style.panels(width_in, len(models), 2.1 if width_in >= style.NARROW_IN else 1.9)
-    for axes, (model, found) in zip(panels, models.items(), strict=True):
-        trials = np.arange(1, len(found["mean"]) + 1)
-        axes.fill_between(trials, found["low"], found["high"], color=style.TINT, linewidth=0, step="mid")
-        for trace in _sampled(found["traces"]):
+    for axes, (model, blocks) in zip(panels, models.items(), strict=True):
+        trials = np.arange(1, len(blocks["mean"]) + 1)
+        axes.fill_between(trials, blocks["low"], blocks["high"], color=style.TINT, linewidth=0, step="mid")
+        for trace in _sampled(blocks["traces"]):
             axes.step(
                 range(1, len(trace) + 1), trace, where="mid", color=style.QUIET, linewidth=0.5, alpha=0.7
             )
-        axes.plot(trials, found["mean"], color=style.ACCENT, linewidth=2)
+        axes.plot(trials, blocks["mean"], color=style.ACCENT, linewidth=2)
         axes.set_title(short(model, style.label_length(width_in)))
         axes.grid(axis="y")
         axes.set_ylim(bottom=0)

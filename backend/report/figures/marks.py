@@ -17,21 +17,21 @@ _LINES = "#fefefe"
 """White on the map in both themes; the card's white would turn dark in the dark one."""
 
 
-def maps(found: Mapping[str, np.ndarray], width_in: float) -> Figure:
+def maps(densities: Mapping[str, np.ndarray], width_in: float) -> Figure:
     """Return heat maps side by side, each up to its own highest density.
 
     Args:
-        found: by name, densities on a grid, row 0 at the top.
+        densities: by name, densities on a grid, row 0 at the top.
     """
     most = _ACROSS_WIDE if width_in >= style.NARROW_IN else _ACROSS_NARROW
-    across = min(most, max(2, len(found)))
-    down = -(-len(found) // across)
+    across = min(most, max(2, len(densities)))
+    down = -(-len(densities) // across)
     side = width_in / across
     figure = style.figure(width_in, (side + 0.2) * down)
     places = [*figure.subplots(down, across, squeeze=False).flat]
-    for place in places[len(found) :]:
+    for place in places[len(densities) :]:
         place.remove()
-    for axes, (name, heat) in zip(places, found.items(), strict=False):
+    for axes, (name, heat) in zip(places, densities.items(), strict=False):
         fine = _smooth(heat / heat.max())
         axes.imshow(coloured(fine).round().astype(np.uint8), extent=(0, 1, 1, 0), interpolation="none")
         for third in (1 / 3, 2 / 3):

@@ -51,28 +51,28 @@ def progress(lines: Sequence[Mapping[str, Any]], unit: str, width_in: float) -> 
     return figure
 
 
-def metrics(found: Sequence[Mapping[str, Any]], label: str, width_in: float) -> Figure:
+def metrics(correlations: Sequence[Mapping[str, Any]], label: str, width_in: float) -> Figure:
     """Return a figure with one panel per metric: value and score of each model, with Spearman's rho.
 
     Few models are named beside their points, more have numbers with a key below.
 
     Args:
-        found: by metric, `metric`, `rho`, and `points` with `model, value, score`, the score's `ci`, and
-            `value_ci` if the value has one.
+        correlations: by metric, `metric`, `rho`, and `points` with `model, value, score`, the score's `ci`,
+            and `value_ci` if the value has one.
         label: what the scores are, with their unit.
     """
     is_wide = width_in >= style.NARROW_IN
-    models = [*dict.fromkeys(point["model"] for one in found for point in one["points"])]
+    models = [*dict.fromkeys(point["model"] for one in correlations for point in one["points"])]
     marks = _marks(models)
-    across = min(len(found), 3 if is_wide else 1)
-    down = -(-len(found) // across)
+    across = min(len(correlations), 3 if is_wide else 1)
+    down = -(-len(correlations) // across)
     key = -(-len(models) // (4 if is_wide else 2)) * 0.2 if len(models) in _NUMBERED else 0
     figure = style.figure(width_in, 2.5 * down + key)
     places = [*figure.subplots(down, across, squeeze=False, sharey=True).flat]
-    for place in places[len(found) :]:
+    for place in places[len(correlations) :]:
         place.remove()
     length = int(_LETTERS_AN_IN * width_in / across)
-    for axes, one in zip(places, found, strict=False):
+    for axes, one in zip(places, correlations, strict=False):
         _scatter(axes, one, marks)
         rho = "" if one["rho"] is None else f"\nρ = {coefficient(one['rho'])}"
         axes.set_title(short(one["metric"], length) + rho)

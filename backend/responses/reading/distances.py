@@ -75,16 +75,16 @@ def read_distances(
     extra = []
     for line, item, cells in _rows(path, ("item", *names)):
         where = f"{printable(path)} line {line}"
-        found = known.named(item, where)
-        key = items[found] if found is not None else item
+        place = known.named(item, where)
+        key = items[place] if place is not None else item
         if key in line_of:
             raise InvalidInput(f"{where}: {key} must occur once, and is on line {line_of[key]} too")
         line_of[key] = line
         numbers = [_finite(where, name, cell) for name, cell in zip(names, cells, strict=True)]
-        if found is None:
+        if place is None:
             extra.append(item)
         else:
-            values[found] = numbers
+            values[place] = numbers
     _check_complete(path, items, values, extra, judged)
     return Distances(values if kind == TWO_AFC else values[:, 0], tuple(extra))
 

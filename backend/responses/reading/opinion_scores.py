@@ -69,12 +69,12 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     if not {*_NEEDED} <= {*table.header} and _words_of(text.partition("\n")[0]):
         for line, row in enumerate(text.splitlines(), start=1):
             if row.strip():
-                if (found := _words_of(row)) is None:
+                if (words := _words_of(row)) is None:
                     raise InvalidInput(
                         f"{printable(path)} line {line}: must be a score and a name, such as 5.51 "
                         f"I01_01_1.bmp, not {brief(row)}"
                     )
-                yield line, dict(zip(("score", "stimulus"), found, strict=True))
+                yield line, dict(zip(("score", "stimulus"), words, strict=True))
         return
     table.require(_NEEDED, _KNOWN)
     for line, cells in table.numbered():

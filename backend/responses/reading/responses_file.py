@@ -56,8 +56,8 @@ def read_columns(path: Path, details: bool) -> Answers:
         InvalidInput: a row is invalid, or columns are missing.
     """
     file = ResponsesFile(path)
-    kept = NAMES if details else (*FOR_INTERVALS, *PLACES)
-    texts = {name: Coder() for name in NAMES if name != "session" and name in kept}
+    wanted = NAMES if details else (*FOR_INTERVALS, *PLACES)
+    texts = {name: Coder() for name in NAMES if name != "session" and name in wanted}
     words = {name: Coder() for name in WORDS}
     blocks, kinds, excluded = Coder(), Coder(), Coder()
     parts: dict[str, list[np.ndarray]] = {}

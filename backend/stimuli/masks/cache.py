@@ -33,11 +33,11 @@ def cached(folder: Path | None, key: str, make: Callable[[], np.ndarray]) -> np.
     if folder is None:
         return make()
     path = folder / key[:2] / key
-    found = _read(path)
-    if found is None:
-        found = make()
-        _write(path, found)
-    return found
+    masks = _read(path)
+    if masks is None:
+        masks = make()
+        _write(path, masks)
+    return masks
 
 
 def _read(path: Path) -> np.ndarray | None:

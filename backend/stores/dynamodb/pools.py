@@ -120,9 +120,9 @@ class Pools:
     def _all_names(self, study: str, upload: str, pages: int) -> Iterator[str]:
         for start in range(0, pages, _PAGES_AT_ONCE):
             wanted = range(start, min(start + _PAGES_AT_ONCE, pages))
-            found = self._pages_in_table(study, upload, wanted)
+            page_contents = self._pages_in_table(study, upload, wanted)
             for page in wanted:
-                yield from PackedNames(found[page])
+                yield from PackedNames(page_contents[page])
 
     def _read(self, study: str, upload: str) -> StoredPool:
         """Return a pool, of which whoever deletes it meanwhile may leave nothing."""
@@ -150,11 +150,11 @@ class Pools:
         """
         pages, missing = {}, []
         for page in wanted:
-            kept = self._pages.get(f"{upload} {page}")
-            if kept is None:
+            cached = self._pages.get(f"{upload} {page}")
+            if cached is None:
                 missing.append(page)
             else:
-                pages[page] = kept
+                pages[page] = cached
         if not missing:
             return pages
         for page, data in self._pages_in_table(study, upload, list({*missing, *besides})).items():
@@ -163,14 +163,16 @@ class Pools:
         return pages
 
     def _pages_in_table(self, study: str, upload: str, wanted: Sequence[int]) -> dict[int, bytes]:
-        found: dict[int, bytes] = {}
+        contents: dict[int, bytes] = {}
         for is_consistent in (False, True):  # a pool never changes, but may have been stored just now
-            missing = [page for page in wanted if page not in found]
+            missing = [page for page in wanted if page not in contents]
             places = (keys.page_of_pool(study, upload, page) for page in missing)
-            found |= {int(item["s"]["S"]): item["b"]["B"] for item in self._calls.many(places, is_consistent)}
-        if len(found) < len(wanted):
+            contents |= {
+                int(item["s"]["S"]): item["b"]["B"] for item in self._calls.many(places, is_consistent)
+            }
+        if len(contents) < len(wanted):
             raise no_study(study)
-        return found
+        return contents
 
     def _put(self, partition: str, place: str, data: bytes) -> None:
         self._calls.put({**key(partition, place), "b": {"B": data}})
