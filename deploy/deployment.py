@@ -154,7 +154,7 @@ class Deployment:
         except (BotoCoreError, ClientError) as error:
             raise InvalidInput(f"AWS does not accept the credentials: {error}") from None
         for stack in (self._stored, self._service, self._budget):
-            stack.found()
+            stack.description()
         self._is_key_replaced()
         return Checked(account, self._session.region_name, tuple(self._notes()))
 

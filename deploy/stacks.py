@@ -71,7 +71,7 @@ class Stack:
         self._client, self.name, self._template, self._sleep = client, name, template, sleep
         self._tag = (owner, role)
 
-    def found(self) -> dict[str, Any] | None:
+    def description(self) -> dict[str, Any] | None:
         """Return CloudFormation's description of the stack, or None if it does not exist.
 
         Raises:
@@ -93,7 +93,7 @@ class Stack:
 
     def outputs(self) -> dict[str, str]:
         """Return the stack's outputs, empty if it does not exist."""
-        stack = self.found()
+        stack = self.description()
         return {output["OutputKey"]: output["OutputValue"] for output in (stack or {}).get("Outputs", [])}
 
     def plan(self, parameters: Mapping[str, str]) -> list[Change]:
@@ -151,7 +151,7 @@ class Stack:
         return True
 
     def parameters(self) -> dict[str, str] | None:
-        stack = self.found()
+        stack = self.description()
         if stack is None:
             return None
         return {one["ParameterKey"]: one["ParameterValue"] for one in stack.get("Parameters", ())}
@@ -175,7 +175,7 @@ class Stack:
         self._wait("stack_delete_complete")
 
     def _status(self) -> str | None:
-        stack = self.found()
+        stack = self.description()
         return stack["StackStatus"] if stack else None
 
     def _rest(self) -> str | None:

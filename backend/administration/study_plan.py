@@ -98,7 +98,7 @@ def resources(study: Study, fee_percent: str | None = None, vat_percent: str = "
     }
 
 
-def why_untold(study: Study, has_pilot: bool) -> str | None:
+def why_no_precision(study: Study, has_pilot: bool) -> str | None:
     """Return why nothing is known of the precision of a study's scores, in words; None if it is."""
     method, own = study.protocol.method, _planning_of(study)
     if study.kind == QUALIFICATION:
@@ -122,7 +122,7 @@ def default_spreads(study: Study) -> "list[Spread]":
 def precision(study: Study, aim: Aim, spreads: "Sequence[Spread] | None" = None) -> dict[str, Any] | None:
     """Return how wide intervals would be, and the power to find a difference, for each known spread.
 
-    None for studies of which `why_untold` says why.
+    None for studies of which `why_no_precision` says why.
 
     Args:
         spreads: of a pilot; by default `default_spreads`.
@@ -131,7 +131,7 @@ def precision(study: Study, aim: Aim, spreads: "Sequence[Spread] | None" = None)
 
     own, evaluators = _planning_of(study), study.protocol.admission.evaluators
     difference = aim.difference or own.difference or 0.0
-    if why_untold(study, spreads is not None):
+    if why_no_precision(study, spreads is not None):
         return None
     models = max(len(study.models), 2)
     rows = []

@@ -32,7 +32,7 @@ _TITLE = option("--title", "Of the page.", default="")
 def report(setup: Setup, what: str, out: Path, title: str, **given: Any) -> None:
     """Write a page with figures and tables of the study NAME, or of a file of responses."""
     from backend.foundation.timestamps import utc_now
-    from backend.report.build import file_report, study_report, with_kept
+    from backend.report.build import file_report, study_report, with_stored_metrics
     from backend.report.write import write
 
     options, source = report_options(title, **given), named(setup, what)
@@ -40,7 +40,7 @@ def report(setup: Setup, what: str, out: Path, title: str, **given: Any) -> None
         if isinstance(source, Path):
             made = file_report(source, utc_now(), options)
         else:
-            options = with_kept(options, setup.data, source)
+            options = with_stored_metrics(options, setup.data, source)
             made = study_report(setup.store, setup.data.picture, source, utc_now(), options)
     click.echo(str(write(made, out, progress=progress_bar)[-1]))
 

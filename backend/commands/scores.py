@@ -75,7 +75,7 @@ def _findings(
 ) -> tuple[dict[str, Any], Callable[[], "Report"]]:
     """Return the findings of a study, or of a file of responses, and a function that makes their report."""
     from backend.foundation.timestamps import utc_now
-    from backend.report.build import file_info, study_info, with_kept
+    from backend.report.build import file_info, study_info, with_stored_metrics
     from backend.report.compose import compose
     from backend.report.findings import findings
     from backend.report.study_findings import study_findings
@@ -88,7 +88,7 @@ def _findings(
         data = findings(answers, options.findings_options, **more)
         return data, lambda: compose(data, file_info(source, answers.method, now, options))
     check_shown(source, options.simulated)
-    with_metrics = with_kept(options, setup.data, source)
+    with_metrics = with_stored_metrics(options, setup.data, source)
     data = study_findings(
         setup.store, source, now, with_metrics.findings_options, simulated=options.simulated, **more
     )

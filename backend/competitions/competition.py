@@ -134,7 +134,7 @@ class Competitions:
         elif not lock.acquire(blocking=False):  # while one request makes it again, others get the one before
             return known
         try:
-            known = self._tables.get(key) or (None if simulated else self._kept(study))
+            known = self._tables.get(key) or (None if simulated else self._stored_table(study))
             if known is None or self._is_due(known, study, record, simulated):
                 known = self._renewed(known, study, record, simulated)
             self._tables[key] = known
@@ -144,7 +144,7 @@ class Competitions:
 
     def judged(self, study: Study) -> Collection[str]:
         """Return the models whose scores were shown once, whoever withdrew since."""
-        table = self._kept(study)
+        table = self._stored_table(study)
         return table.scores.keys() if table else ()
 
     def make(self, study: Study, record: CompetitionRecord) -> Table:
@@ -158,7 +158,7 @@ class Competitions:
         responses = self._store.finished(study.name, simulated)[0] * study.protocol.stimuli.trials
         if self._have_made is None or simulated or responses <= _MOST_AT_ONCE:
             return self._make(study, record, simulated)
-        known = self._kept(study) or known or Table([], {}, "", "", 0)
+        known = self._stored_table(study) or known or Table([], {}, "", "", 0)
         if self._is_due(known, study, record, simulated):
             self._have_made(study, self._version(study, record, simulated))
         return known
@@ -203,7 +203,7 @@ class Competitions:
             self._keep(study, made)
         return made
 
-    def _kept(self, study: Study) -> Table | None:
+    def _stored_table(self, study: Study) -> Table | None:
         entry = self._store.entry(TABLES, study.name)
         if entry is None or entry.data["version"].partition(" ")[0] != study.created_at:
             return None

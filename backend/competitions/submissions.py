@@ -210,7 +210,7 @@ def change(
         after = rule(now) if now else None
         return None if after is None else [after if each.id == one.id else each for each in own]
 
-    return _found(_changed(store, study, one.member, changed), one.id)
+    return _submission_of(_changed(store, study, one.member, changed), one.id)
 
 
 def job_key(one: Submission) -> str:
@@ -249,7 +249,7 @@ def give_pictures(
         after = replace(known, upload=upload, pictures_at=stamp(now), sent=known.sent + 1, checking_at="")
         return [after if each.id == one.id else each for each in own]
 
-    return _found(_changed(store, study, one.member, rule), one.id)
+    return _submission_of(_changed(store, study, one.member, rule), one.id)
 
 
 def check_begun(store: Store, study: Study, one: Submission, now: datetime) -> Submission:
@@ -325,7 +325,7 @@ def _changed(
     return _submissions(study, member, entry.data if entry else None)
 
 
-def _found(own: Sequence[Submission], submission_id: str) -> Submission:
+def _submission_of(own: Sequence[Submission], submission_id: str) -> Submission:
     for each in own:
         if each.id == submission_id:
             return each

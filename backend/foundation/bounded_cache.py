@@ -21,19 +21,19 @@ class Recent(Generic[T]):
         self._size, self._weight = size, weight
         self._total = 0
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, T] = OrderedDict()
+        self._values: OrderedDict[str, T] = OrderedDict()
 
     def get(self, key: str) -> T | None:
         with self._lock:
-            return self._kept.get(key)
+            return self._values.get(key)
 
     def put(self, key: str, value: T) -> None:
         with self._lock:
             self._drop(key)
-            self._kept[key] = value
+            self._values[key] = value
             self._total += self._weight(value)
-            while self._total > self._size and len(self._kept) > 1:
-                _, oldest = self._kept.popitem(last=False)
+            while self._total > self._size and len(self._values) > 1:
+                _, oldest = self._values.popitem(last=False)
                 self._total -= self._weight(oldest)
 
     def drop(self, key: str) -> None:
@@ -41,5 +41,5 @@ class Recent(Generic[T]):
             self._drop(key)
 
     def _drop(self, key: str) -> None:
-        if key in self._kept:
-            self._total -= self._weight(self._kept.pop(key))
+        if key in self._values:
+            self._total -= self._weight(self._values.pop(key))

@@ -54,7 +54,7 @@ class NeighbourSearch:
         if not block.is_diagonal:
             self._merge(block.second, block.first, np.ascontiguousarray(squared.T))
 
-    def found(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """Return the neighbours after all blocks, by exact distance, ties by row."""
         squared, which = _sorted(self._squared, self._which)
         pictures, near = len(squared), min(self._exact + _SPARE, squared.shape[1])

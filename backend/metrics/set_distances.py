@@ -212,8 +212,8 @@ def _of_blocks(reals: Side, fakes: Side, options: Options, progress: Progress) -
     for side, search, sums in zip((reals, fakes), searches, kernel[:2], strict=True):
         _feed(made, block_count(side, side), search.add, sums.add)
     ks = options.neighbours, options.density_neighbours
-    of_reals = Balls(searches[0].found(), fakes, *ks)
-    of_fakes = Balls(searches[1].found(), reals, *ks)
+    of_reals = Balls(searches[0].neighbours(), fakes, *ks)
+    of_fakes = Balls(searches[1].neighbours(), reals, *ks)
     _feed(
         made, block_count(reals, fakes), kernel[2].add, of_reals.add,
         lambda block: of_fakes.add(block, is_transposed=True),

@@ -65,7 +65,7 @@ class ProlificHttp:
         self._base = base_url.rstrip("/") + "/"
         self._sleep, self._rng, self._timeout_s = sleep, rng or Random(), timeout_s
         self._open = http or partial(_bounded_session(), **bounds)
-        self._kept = threading.local()
+        self._of_thread = threading.local()
         # At debug level urllib3 logs the address of each call, which contains panel ids.
         logging.getLogger("urllib3.connectionpool").setLevel(logging.WARNING)
 
@@ -185,9 +185,9 @@ class ProlificHttp:
 
     def _mine(self) -> Any:
         """Return this thread's connection."""
-        if not hasattr(self._kept, "http"):
-            self._kept.http = self._open()
-        return self._kept.http
+        if not hasattr(self._of_thread, "http"):
+            self._of_thread.http = self._open()
+        return self._of_thread.http
 
     def _within(self, path: str) -> str:
         """Return the URL of a path, or of a link from the panel, which must lead to the panel."""

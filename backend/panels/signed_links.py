@@ -122,11 +122,11 @@ class Signatures:
         """Return the algorithm and key called `kid`, asking the panel if it may be a new one."""
         if not isinstance(kid, str):
             raise _unsigned("the panel's signature names no key")
-        key = self._kept(source, kid)
+        key = self._fresh_key(source, kid)
         if key is None:
             self._begin(source)
             try:
-                key = self._kept(source, kid) or self._asked_for(source, kid)
+                key = self._fresh_key(source, kid) or self._asked_for(source, kid)
             finally:
                 self._asking.discard(source)
         if key is None:
@@ -143,7 +143,7 @@ class Signatures:
                 raise Unavailable("the panel's keys are being fetched; try again in a moment")
             self._asking.add(source)
 
-    def _kept(self, source: str, kid: str) -> tuple[str, Any] | None:
+    def _fresh_key(self, source: str, kid: str) -> tuple[str, Any] | None:
         asked = self._asked.get(source)
         if asked is None or self._clock().timestamp() - asked.keys_at >= _KEPT_S:
             return None

@@ -50,7 +50,7 @@ class ReportOptions:
     simulated: bool = False
     """Whether to report on simulated sessions instead of real ones."""
     picture_metrics: Sequence[Mapping[str, Any]] = ()
-    """The metrics that are kept with the study (`with_kept`)."""
+    """The metrics that are kept with the study (`with_stored_metrics`)."""
 
     @property
     def metrics(self) -> Mapping[str, Mapping[str, float]]:
@@ -98,7 +98,7 @@ def study_report(
     return compose(findings, replace(info, thumbnails=pictures, marked=marked))
 
 
-def with_kept(options: ReportOptions, data: DataDir, study: Study) -> ReportOptions:
+def with_stored_metrics(options: ReportOptions, data: DataDir, study: Study) -> ReportOptions:
     """Return options with the metrics that are kept with a study; those given take precedence by name."""
     from backend.report.findings import FindingsOptions
 
@@ -122,7 +122,7 @@ def study_page(
     Args:
         data: has the metrics that are kept with the study.
     """
-    options = with_kept(ReportOptions(simulated=simulated), data, study)
+    options = with_stored_metrics(ReportOptions(simulated=simulated), data, study)
     return page.html(study_report(store, read, study, now, options), top=top)
 
 

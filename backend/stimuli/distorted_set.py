@@ -172,7 +172,7 @@ def make_set(
     """
     folder = out / options.name
     _check_out(photographs, folder)
-    photographs_read = _found(photographs, options, skip_bad, progress)
+    photographs_read = _usable_photographs(photographs, options, skip_bad, progress)
     with _new_folder(folder) as partial:
         for name in FOLDERS[options.kind]:
             (partial / name).mkdir()
@@ -204,7 +204,9 @@ def _check_out(photographs: Path, folder: Path) -> None:
         )
 
 
-def _found(photographs: Path, options: SetOptions, skip_bad: bool, progress: Callable | None) -> _Photographs:
+def _usable_photographs(
+    photographs: Path, options: SetOptions, skip_bad: bool, progress: Callable | None
+) -> _Photographs:
     """Return the photographs of a folder, by their headers alone."""
     scanned = scan(photographs, {}, "the photographs")
     refusals.check(scanned.of_folders, [], "")

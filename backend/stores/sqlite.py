@@ -24,7 +24,7 @@ from backend.foundation.file_permissions import make_folder, private
 from backend.stores import json_codec
 from backend.stores.name_pages import held_pool
 from backend.stores.sqlite_schema import FORM, create_tables
-from backend.stores.store import Capacity, Entry, Stale, check_capacity, found_study
+from backend.stores.store import Capacity, Entry, Stale, check_capacity, visible_study
 
 _BATCH = 256
 _BUSY_SECONDS = 30
@@ -122,7 +122,7 @@ class SqliteStore:
 
     def study(self, name: str, even_deleted: bool = False) -> Study:
         record = self._one("SELECT record FROM studies WHERE name = ?", name, "study")
-        return found_study(json_codec.load_study(record), even_deleted)
+        return visible_study(json_codec.load_study(record), even_deleted)
 
     def studies(self, even_deleted: bool = False) -> list[Study]:
         rows = self._rows("SELECT record FROM studies ORDER BY name")

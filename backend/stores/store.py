@@ -230,7 +230,7 @@ def study_if_any(store: Store, name: str, even_deleted: bool = False) -> Study |
         return None
 
 
-def found_study(study: Study, even_deleted: bool) -> Study:
+def visible_study(study: Study, even_deleted: bool) -> Study:
     """Return a study that was read from a store.
 
     Raises:

@@ -51,7 +51,7 @@ class Turns:
         Args:
             counted: number of sessions that are finished or active.
         """
-        book = _book(study, simulated)
+        book = _turns_of(study, simulated)
         data = {"session": session, "at": stamp(now)}
         with self._lock:
             known = self._known.get(book)
@@ -72,7 +72,7 @@ class Turns:
 
     def _read(self, study: Study, simulated: bool, now: datetime) -> _Known:
         """Read which turns are held, and which of them nobody is going to use."""
-        held = {int(entry.key): entry for entry in self._store.entries(_book(study, simulated))}
+        held = {int(entry.key): entry for entry in self._store.entries(_turns_of(study, simulated))}
         states = dict(self._cursors(study, simulated)) if held else {}
         since = stamp(now - _OPENED_WITHIN)
         free = []
@@ -91,7 +91,7 @@ class Turns:
 
 def copy(source: Store, target: Store, study: Study) -> None:
     """Copy the turns that real sessions hold to another store; those that are there already stay."""
-    book = _book(study, False)
+    book = _turns_of(study, False)
     there = {entry.key for entry in target.entries(book)}
     for entry in source.entries(book):
         if entry.key not in there:
@@ -100,7 +100,7 @@ def copy(source: Store, target: Store, study: Study) -> None:
 
 def erase(store: Store, study: Study, simulated: bool) -> None:
     """Erase the turns that sessions of a study hold under its settings."""
-    book = _book(study, simulated)
+    book = _turns_of(study, simulated)
     for entry in list(store.entries(book)):
         store.erase_entry(book, entry.key)
 
@@ -121,6 +121,6 @@ def _counts(study: Study, cursor: Cursor, now: datetime) -> bool:
     return cursor.last_at >= stamp(now - timedelta(minutes=minutes))
 
 
-def _book(study: Study, simulated: bool) -> str:
+def _turns_of(study: Study, simulated: bool) -> str:
     """Return the book of a study's turns; other settings may give the turns other items."""
     return f"turns {study.name} {study.settings_id}{' simulated' if simulated else ''}"

@@ -154,7 +154,7 @@ class PlaceCheck:
         if not self._asking.acquire(timeout=_TURN_S):
             raise TooMany("many people come at once; try again in a moment")
         try:
-            place = self._found(link[record.submission])
+            place = self._place_at_panel(link[record.submission])
         except NotThere:
             raise NotAllowed(
                 "the panel does not know this submission; it may do so in a moment", code="unknown_place"
@@ -168,7 +168,7 @@ class PlaceCheck:
             self._asking.release()
         _check_place(place, link, link[record.evaluator], needed.studies)
 
-    def _found(self, submission: str) -> Submission:
+    def _place_at_panel(self, submission: str) -> Submission:
         """Return a place, retrying because the panel may not know it just after it was taken.
 
         The number of concurrent waits is limited, so that visitors with invented ids cannot hold all

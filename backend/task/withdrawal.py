@@ -47,7 +47,7 @@ def withdraw(store: Store, study: Study, session_id: str, at: str) -> Entry:
     entry = store.entry(BOOK, session_id)
     if entry is None:
         session = store.session(session_id)
-        data = _kept(study.protocol, session, _stopped(store, session_id), at)
+        data = _what_is_owed(study.protocol, session, _stopped(store, session_id), at)
         with suppress(Stale):  # a concurrent request wrote it
             store.write_entry(BOOK, session_id, 0, data)
         entry = stored_entry(store, BOOK, session_id)
@@ -72,7 +72,7 @@ def _stopped(store: Store, session_id: str) -> Cursor:
             return after
 
 
-def _kept(protocol: Protocol, session: Session, cursor: Cursor, at: str) -> dict[str, Any]:
+def _what_is_owed(protocol: Protocol, session: Session, cursor: Cursor, at: str) -> dict[str, Any]:
     """Return what is owed, without any response.
 
     For an open session the base is owed by the share of trials that were answered, rounded up; for a

@@ -59,7 +59,7 @@ def _made_bytes(work: Work, job: Job) -> int | None:
 
 
 def _report(work: Work, study: Study, options: Options, out: Path) -> None:
-    from backend.report.build import ReportOptions, study_report, with_kept
+    from backend.report.build import ReportOptions, study_report, with_stored_metrics
     from backend.report.findings import FindingsOptions
     from backend.report.write import write as write_report
 
@@ -72,7 +72,7 @@ def _report(work: Work, study: Study, options: Options, out: Path) -> None:
         options["simulated"],
     )
     store, data = work.store, work.data
-    report = study_report(store, data.picture, study, utc_now(), with_kept(chosen, data, study))
+    report = study_report(store, data.picture, study, utc_now(), with_stored_metrics(chosen, data, study))
     folder = out.parent / "report"
     write_report(report, folder, work.progress)
     _zip(folder, f"{study.name}-report", out)

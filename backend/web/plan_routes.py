@@ -98,7 +98,7 @@ def make_plan(context: Context, wanted: PlanWish) -> PlanMade:
     aim = study_plan.Aim(wanted.difference, wanted.level, wanted.assurance, wanted.pictures)
     spreads = None if pilot is None else _spreads(pilot)
     precision = cast(StudyPrecision | None, study_plan.precision(study, aim, spreads))
-    why_none = study_plan.why_untold(study, pilot is not None)
+    why_none = study_plan.why_no_precision(study, pilot is not None)
     if precision and {row["why_none"] for row in precision["rows"]} == {study_plan.TOO_FEW_PICTURES}:
         why_none = study_plan.TOO_FEW_PICTURES
     return {

@@ -8,7 +8,7 @@ from dataclasses import replace
 from backend.experiment.sampling import pool_of
 from backend.experiment.session import has_answered
 from backend.foundation.errors import Conflict, NotFound
-from backend.stores.store import Entry, Stale, check_capacity, found_study
+from backend.stores.store import Entry, Stale, check_capacity, visible_study
 
 
 class MemoryStore:
@@ -38,7 +38,7 @@ class MemoryStore:
             self._studies[study.name], self._stimuli[study.name] = study, pool
 
     def study(self, name, even_deleted=False):
-        return found_study(_found(self._studies, name, "study"), even_deleted)
+        return visible_study(_found(self._studies, name, "study"), even_deleted)
 
     def studies(self, even_deleted=False):
         found = [self._studies[name] for name in sorted(self._studies)]

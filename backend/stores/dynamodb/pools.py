@@ -38,7 +38,7 @@ class Pools:
         self._calls = calls
         self._uploads: dict[str, str] = {}
         self._earlier: dict[str, frozenset[str]] = {}
-        self._kept = Recent[StoredPool](_DIRECTORY_BYTES, lambda pool: pool.memory_bytes)
+        self._directories = Recent[StoredPool](_DIRECTORY_BYTES, lambda pool: pool.memory_bytes)
         self._pages = Recent[bytes](_PAGES_BYTES, lambda page: len(page) + _BYTES_PER_PAGE)
 
     def add(self, study: str, stimuli: Iterable[Stimulus]) -> str:
@@ -95,10 +95,10 @@ class Pools:
         upload = self.upload_of(study)
         if upload is None:
             return pool_codec.EMPTY
-        pool = self._kept.get(upload)
+        pool = self._directories.get(upload)
         if pool is None:
             pool = self._read(study, upload)
-            self._kept.put(upload, pool)
+            self._directories.put(upload, pool)
         return pool
 
     def stimuli(self, study: str) -> Iterator[Stimulus]:

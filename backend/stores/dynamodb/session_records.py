@@ -45,7 +45,7 @@ class Heads:
 
     def __init__(self, calls: Calls, pools: Pools, clock: Callable[[], float]):
         self._calls, self._pools, self._clock = calls, pools, clock
-        self._kept = Recent[Head](_KEPT_BYTES, lambda head: head.session.memory_bytes)
+        self._heads = Recent[Head](_KEPT_BYTES, lambda head: head.session.memory_bytes)
 
     def of(self, session_id: str) -> Head:
         """Return the head of a session.
@@ -53,13 +53,13 @@ class Heads:
         Raises:
             NotFound: there is no such session, or it has expired.
         """
-        head = self._kept.get(session_id)
+        head = self._heads.get(session_id)
         if head is None:
             item = self._calls.get(keys.of_session(session_id), keys.HEAD)
             if item is None or self._is_gone(item):
                 raise no_session(session_id)
             head = self.in_item(item)
-            self._kept.put(session_id, head)
+            self._heads.put(session_id, head)
         return head
 
     def many(self, session_ids: Iterable[str]) -> dict[str, Head]:
@@ -87,7 +87,7 @@ class Heads:
         if upload is not None:
             item[UPLOAD] = {"S": upload}
         self._calls.put(item)
-        self._kept.put(session.id, head)
+        self._heads.put(session.id, head)
         return head
 
     def redact(self, session_id: str, panel: Mapping[str, str], device: Mapping[str, Any]) -> None:
@@ -102,7 +102,7 @@ class Heads:
         self.drop(session_id)
 
     def drop(self, session_id: str) -> None:
-        self._kept.drop(session_id)
+        self._heads.drop(session_id)
 
     def in_item(self, item: Item) -> Head:
         return Head(

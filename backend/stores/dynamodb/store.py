@@ -42,7 +42,7 @@ from backend.stores.dynamodb.counters import Count, Counters
 from backend.stores.dynamodb.entries import Books
 from backend.stores.dynamodb.pools import EARLIER, UPLOAD, Pools, uploads_of
 from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE, Head, Heads, no_session, pictures_of
-from backend.stores.store import Capacity, Entry, Stale, check_capacity, found_study, no_study
+from backend.stores.store import Capacity, Entry, Stale, check_capacity, no_study, visible_study
 
 _LARGEST_BYTES = 350_000
 """Responses of a session packed into one item; DynamoDB's limit is 400 KB."""
@@ -137,7 +137,7 @@ class DynamoStore:
 
     def study(self, name: str, even_deleted: bool = False) -> Study:
         self._studies[name] = study = _study(self._study_item(name))
-        return found_study(study, even_deleted)
+        return visible_study(study, even_deleted)
 
     def studies(self, even_deleted: bool = False) -> list[Study]:
         found = map(_study, self._calls.each("studies"))

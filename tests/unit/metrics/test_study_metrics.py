@@ -7,7 +7,7 @@ import pytest
 
 from backend.metrics import study_metrics
 from backend.metrics.picture_sets import PictureSet
-from backend.report.build import ReportOptions, with_kept
+from backend.report.build import ReportOptions, with_stored_metrics
 from backend.report.findings import FindingsOptions
 from backend.stores.datadir import DataDir
 from tests.unit import sample_studies
@@ -113,7 +113,7 @@ def test_given_metrics_take_precedence_over_kept_ones_of_the_same_name(tmp_path)
         findings_options=FindingsOptions({"kid (layout-1)": {"gan": 7.0}, "mine": {"gan": 1.0}})
     )
 
-    found = with_kept(given, data, SOME)
+    found = with_stored_metrics(given, data, SOME)
 
     assert found.metrics["kid (layout-1)"] == {"gan": 7.0}
     assert found.metrics["mine"] == {"gan": 1.0}

@@ -96,7 +96,7 @@ def test_what_is_cached_of_pools_is_bounded_by_its_bytes(table, monkeypatch):
     for seed in range(5):
         drawn(study, store.pool("faces"), seed, "a")
 
-    cached = store._pools._pages._kept.values()
+    cached = store._pools._pages._values.values()
     assert 50_000 < sum(map(len, cached)) < 100_000
 
 
