@@ -2,7 +2,6 @@
 
 import resource
 import tempfile
-import time
 from pathlib import Path
 from statistics import median
 
@@ -10,6 +9,7 @@ import numpy as np
 from PIL import Image
 
 from backend.stimuli.distorted_set import SetOptions, make_set
+from bench.timing import timed
 
 PHOTOGRAPHS = 60
 COUNT = 1200
@@ -23,8 +23,8 @@ def run() -> dict:
         _photographs(root / "photographs")
         plain, ours = [], []
         for i in range(3):
-            plain.append(_timed(lambda i=i: _plain_loop(root / "photographs", root / f"plain-{i}")))
-            ours.append(_timed(lambda i=i: _ours(root, f"ours-{i}", COUNT)))
+            plain.append(timed(lambda i=i: _plain_loop(root / "photographs", root / f"plain-{i}")))
+            ours.append(timed(lambda i=i: _ours(root, f"ours-{i}", COUNT)))
         few = _peak_mb()
         _ours(root, "many", 4 * COUNT)
         many = _peak_mb()
@@ -60,12 +60,6 @@ def _plain_loop(folder: Path, out: Path) -> None:
 
 def _ours(root: Path, name: str, count: int) -> None:
     make_set(root / "photographs", root, SetOptions(count=count, size_px=SIZE, name=name))
-
-
-def _timed(work) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def _peak_mb() -> float:

@@ -7,7 +7,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ from scipy.linalg import sqrtm
 from backend.metrics.feature_blocks import Side
 from backend.metrics.frechet import frechet, moments, of_moments
 from backend.metrics.set_distances import compare
+from bench.timing import timed
 
 REPEATS = 3
 """Times are the shortest of these, taken in turns."""
@@ -32,7 +32,7 @@ def run() -> dict:
         "features": lambda: frechet(Side(reals), Side(fakes)),
         "all": lambda: compare(reals, fakes),
     }
-    times = [{name: _timed(work) for name, work in works.items()} for _ in range(REPEATS)]
+    times = [{name: timed(work) for name, work in works.items()} for _ in range(REPEATS)]
     least = {name: min(each[name] for each in times) for name in works}
     memory = json.loads(
         subprocess.run([sys.executable, "-m", "bench.metrics"], capture_output=True, check=True).stdout
@@ -65,12 +65,6 @@ def _features(pictures: int = PICTURES) -> tuple[np.ndarray, np.ndarray]:
     fakes *= 1.05 * scales
     fakes += 0.1 * scales
     return reals, fakes
-
-
-def _timed(work) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def _peak_mb() -> float:

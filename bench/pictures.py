@@ -2,7 +2,6 @@
 
 import resource
 import tempfile
-import time
 from pathlib import Path
 from statistics import median
 
@@ -11,6 +10,7 @@ from PIL import Image, ImageOps
 
 from backend.stimuli.file_formats import Webp
 from backend.stimuli.ingest import ingest
+from bench.timing import timed
 
 EACH = 400
 SIDE = 512
@@ -24,9 +24,9 @@ def run() -> dict:
             _photographs(root / side)
         loops, defaults, ours = [], [], []
         for i in range(3):
-            loops.append(_timed(lambda i=i: _plain_loop(root, root / f"loop-{i}", "webp", Webp.SETTING)))
-            defaults.append(_timed(lambda i=i: _plain_loop(root, root / f"default-{i}", "png", {})))
-            ours.append(_timed(lambda i=i: _ours(root, root / f"ours-{i}")))
+            loops.append(timed(lambda i=i: _plain_loop(root, root / f"loop-{i}", "webp", Webp.SETTING)))
+            defaults.append(timed(lambda i=i: _plain_loop(root, root / f"default-{i}", "png", {})))
+            ours.append(timed(lambda i=i: _ours(root, root / f"ours-{i}")))
         few, many = _peak_mb(root, 100), _peak_mb(root, EACH)
     return {
         "image intake, plain loop's time / ours, the same WebP setting": {
@@ -61,12 +61,6 @@ def _plain_loop(root: Path, out: Path, suffix: str, setting: dict) -> None:
 
 def _ours(root: Path, out: Path) -> None:
     ingest(root / "real", {"fake": root / "fake"}, out, size_px=SIZE)
-
-
-def _timed(work) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def _peak_mb(root: Path, each: int) -> float:

@@ -4,7 +4,6 @@ import csv
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from backend.report import drawing
 from backend.report.findings import findings
 from backend.report.write import write
 from backend.responses.readers import read_answers
+from bench.timing import timed
 from tests.unit.response_rows import score_file
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,8 +33,8 @@ _ALL_OF_IT = (
 def run() -> dict:
     rng = np.random.default_rng(1)
     models = [rng.binomial(100, rng.uniform(0.1, 0.6), 30) / 100 for _ in range(MODELS)]
-    exact = min(_timed(lambda: [openhype.bootstrap(values) for values in models]) for _ in range(5))
-    peer = min(_timed(lambda: [_scipy(values, rng) for values in models]) for _ in range(3))
+    exact = min(timed(lambda: [openhype.bootstrap(values) for values in models]) for _ in range(5))
+    peer = min(timed(lambda: [_scipy(values, rng) for values in models]) for _ in range(3))
     with tempfile.TemporaryDirectory() as folder:
         ordered = np.repeat(np.arange(EVALUATORS), ROWS // EVALUATORS)
         path = _file(Path(folder) / "ordered.csv", ordered, rng)
@@ -94,9 +94,9 @@ def _report(rng: np.random.Generator) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         path = _file(Path(folder) / "r.csv", np.repeat(np.arange(30 * MODELS), 100), rng, details=True)
         report = file_report(path, utc_now())
-        floor = min(_timed(lambda: _drawn([blank] * len(report.figures))) for _ in range(3))
+        floor = min(timed(lambda: _drawn([blank] * len(report.figures))) for _ in range(3))
         out = Path(folder) / "report"
-        ours = min(_timed(lambda: write(file_report(path, utc_now()), out)) for _ in range(2))
+        ours = min(timed(lambda: write(file_report(path, utc_now()), out)) for _ in range(2))
         size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     return {
         "report of 40 models of 30, in times of as many empty figures": {
@@ -123,7 +123,7 @@ def _start() -> float:
             run = partial(
                 subprocess.run, [sys.executable, *command], capture_output=True, check=True, cwd=ROOT
             )
-            times[id(command)].append(_timed(run))
+            times[id(command)].append(timed(run))
     return min(times[id(ours)]) / min(times[id(click)])
 
 
@@ -149,8 +149,8 @@ def _file(path: Path, people: np.ndarray, rng: np.random.Generator, details: boo
 
 
 def _times_reading(path: Path, work: Callable[[Path], object] = score_file) -> float:
-    reading = min(_timed(lambda: _read(path)) for _ in range(3))
-    return min(_timed(lambda: work(path)) for _ in range(3)) / reading
+    reading = min(timed(lambda: _read(path)) for _ in range(3))
+    return min(timed(lambda: work(path)) for _ in range(3)) / reading
 
 
 def _all_of_it(path: Path) -> None:
@@ -175,9 +175,3 @@ def _read(path: Path) -> None:
     with path.open(newline="") as file:
         for _ in csv.reader(file):
             pass
-
-
-def _timed(work) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began

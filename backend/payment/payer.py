@@ -7,6 +7,7 @@ repeated is isolated in `_ask_to_pay`.
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -701,10 +702,8 @@ class Payer:
 
     def _try(self, book: str, key: str, version: int, data: dict[str, Any]) -> None:
         """Write an entry; if its version has changed, another payer was first."""
-        try:
+        with suppress(Stale):
             self.store.write_entry(book, key, version, data)
-        except Stale:
-            return
 
     def _note_obstacle(self, error: Exception) -> None:
         self._obstacles[str(error)] = None

@@ -3,7 +3,7 @@
 from backend.foundation.counted_nouns import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
-from backend.report.elements import Column, Row, Section, Table, cell_of
+from backend.report.elements import Column, Section, Table, cell_of
 
 _BEFORE = {
     "declined": "did not consent",
@@ -68,11 +68,7 @@ def _table(view: FindingsView, rows: list[dict]) -> Table:
             if any(row[key] for row in rows)
         ),
         Column("left", lambda row: formatting.share(row["left"])),
-        Column(f"{view.level} interval", _percent_interval),
+        Column(f"{view.level} interval", lambda row: formatting.share_brackets(row["ci"])),
     ]
     caption = "Who began and who finished, by model"
     return Table("attrition", caption, tuple(columns), rows, alone="all")
-
-
-def _percent_interval(row: Row) -> str:
-    return formatting.brackets(row["ci"] and [100 * end for end in row["ci"]], 0)

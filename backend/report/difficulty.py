@@ -83,7 +83,7 @@ def _galleries(view: FindingsView, info: SourceInfo, rows: Sequence[Row]) -> Ite
 
 
 def _thumbnail(row: Row, url: str) -> Thumbnail:
-    share = f"{100 * row['called_fake']:.0f}% {_interval(row)}"
+    share = f"{100 * row['called_fake']:.0f}% {formatting.share_brackets(row['called_fake_ci'])}"
     judged = counted(row["number_guesses"], "answer")
     what = f"fake by {row['model']}" if row["generated"] else "real picture"
     return Thumbnail(
@@ -127,14 +127,13 @@ def _table(view: FindingsView, rows: Sequence[Row]) -> Table:
         Column("called fake", lambda row: str(row["number_guesses_generated"])),
         Column(
             f"by an average evaluator, {view.level} interval (%)",
-            lambda row: f"{formatting.amount(100 * row['called_fake'], '', 0)} {_interval(row)}",
+            lambda row: (
+                f"{formatting.amount(100 * row['called_fake'], '', 0)} "
+                f"{formatting.share_brackets(row['called_fake_ci'])}"
+            ),
         ),
         Column("more evaluators", lambda row: "needed" if row["needs_evaluators"] else "", is_number=False),
     )
     return Table(
         "difficulty", "Pictures by difficulty, the most difficult of each side first", columns, rows, shown=60
     )
-
-
-def _interval(row: Row) -> str:
-    return formatting.brackets([100 * end for end in row["called_fake_ci"]], 0)

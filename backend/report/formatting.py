@@ -64,6 +64,11 @@ def brackets(ci: Sequence[float | None] | None, digits: int = 1) -> str:
     return f"[{', '.join('?' if end is None else amount(end, '', digits) for end in ci)}]"
 
 
+def share_brackets(ci: Sequence[float] | None) -> str:
+    """Return an interval of a share (0 to 1) in whole percent, such as `[48, 53]`."""
+    return brackets(ci and [100 * end for end in ci], 0)
+
+
 def estimate(value: float | None, ci: Sequence[float | None] | None, unit: str = "", digits: int = 1) -> str:
     """Return a number and its interval, if it has one: `50.7% [48.2, 53.1]`."""
     text, ends = amount(value, unit, digits), brackets(ci, digits)

@@ -121,8 +121,7 @@ def _ranked(view: FindingsView, rows: list[Row]) -> Table:
         Column(
             f"share, {view.level} interval (%)",
             lambda row: (
-                f"{formatting.amount(100 * row['error'], '', 0)} "
-                f"{formatting.brackets([100 * end for end in row['ci']], 0)}"
+                f"{formatting.amount(100 * row['error'], '', 0)} {formatting.share_brackets(row['ci'])}"
             ),
         ),
     )

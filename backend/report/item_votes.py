@@ -113,10 +113,7 @@ def _items(view: FindingsView, rows: Sequence[Mapping[str, Any]], noun: str, wha
         Column("votes", lambda row: str(row["votes"])),
         Column(what, lambda row: str(row["votes_for"])),
         Column("share", lambda row: formatting.share(row["share"])),
-        Column(
-            f"{view.level} interval (%)",
-            lambda row: formatting.brackets([100 * end for end in row["ci"]], 0),
-        ),
+        Column(f"{view.level} interval (%)", lambda row: formatting.share_brackets(row["ci"])),
     )
     return Table("items", f"Votes by {noun}, the most divided first", columns, rows, shown=_SHOWN)
 

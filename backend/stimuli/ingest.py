@@ -148,7 +148,7 @@ class Survey:
     @cached_property
     def sides(self) -> dict[str | None, list[SourceFacts]]:
         """The facts of the files that scored trials show, by model; those of the reals under None."""
-        return _sides(self.good)
+        return sides_of(self.good)
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -339,9 +339,9 @@ def _side_of(item: Made) -> tuple[str | None, str]:
     return item.source.model, item.source.role
 
 
-def _sides(good: Sequence[Made]) -> dict[str | None, list[SourceFacts]]:
+def sides_of(good: Sequence[Made]) -> dict[str | None, list[Any]]:
     """Return the facts of the files that scored trials show, by model."""
-    sides: dict[str | None, list[SourceFacts]] = defaultdict(list)
+    sides: dict[str | None, list[Any]] = defaultdict(list)
     for item in good:
         if not item.source.role and item.facts is not None:
             sides[item.source.model].append(item.facts)

@@ -104,11 +104,8 @@ class Admission:
         if previous is None or study.protocol.admission.repeat_visits:
             return previous
         check_not_withdrawn(self._store, previous)
-        try:
-            cursor = self._store.cursor(previous)
-        except NotFound:  # nothing was begun in it, and it has expired
-            return previous
-        if cursor.blocks_begun == 0 or self._may_retake(study, previous, cursor):
+        cursor = self._cursor(previous)
+        if cursor is None or cursor.blocks_begun == 0 or self._may_retake(study, previous, cursor):
             return previous
         codes = {"active": "already_started", "returned": "returned", sessions.LAPSED: sessions.LAPSED}
         raise _already(codes.get(cursor.state, "already_finished"))
@@ -116,13 +113,8 @@ class Admission:
     def unseen(self, study: Study, key: str | None) -> str | None:
         """Return the person's open session of a study if nothing was seen in it, else None."""
         session_id = self._store.claimed(study.name, key) if key else None
-        if session_id is None:
-            return None
-        try:
-            cursor = self._store.cursor(session_id)
-        except NotFound:
-            return None
-        return session_id if cursor.state == "active" and cursor.blocks_begun == 0 else None
+        cursor = self._cursor(session_id) if session_id else None
+        return session_id if cursor and cursor.state == "active" and cursor.blocks_begun == 0 else None
 
     def give_up_unseen(self, study: Study, key: str | None) -> bool:
         """Close the person's session if nothing was seen in it; return whether there was one."""
@@ -236,13 +228,19 @@ class Admission:
             return True
         return not self._close_unseen(session_id)
 
+    def _cursor(self, session_id: str) -> Cursor | None:
+        """Return the cursor of a session; None if nothing was begun in it, and it has expired."""
+        try:
+            return self._store.cursor(session_id)
+        except NotFound:
+            return None
+
     def _close_unseen(self, session_id: str) -> bool:
         """Return whether a session is closed; an open one in which nothing was seen is closed here."""
 
         def closed() -> bool:
-            try:
-                cursor = self._store.cursor(session_id)
-            except NotFound:
+            cursor = self._cursor(session_id)
+            if cursor is None:
                 return True
             if cursor.state == "active" and not cursor.blocks_begun:
                 after = sessions.mark_returned(cursor, stamp(self._clock()))

@@ -167,10 +167,7 @@ def _mistaken(view: FindingsView) -> Section | None:
         Column("pairs", lambda row: str(row["pairs"])),
         Column("taken for the real one", lambda row: str(row["taken_for_real"])),
         Column("share", lambda row: formatting.share(row["share"])),
-        Column(
-            f"{view.level} interval (%)",
-            lambda row: formatting.brackets([100 * end for end in row["ci"]], 0),
-        ),
+        Column(f"{view.level} interval (%)", lambda row: formatting.share_brackets(row["ci"])),
     )
     pairs = sum(row["pairs"] for row in rows)
     return Section(

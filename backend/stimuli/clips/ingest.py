@@ -47,7 +47,7 @@ from backend.stimuli.images import (
     resolve_format,
     square_of,
 )
-from backend.stimuli.ingest import Made, check_names, checked_preprocessing, sorted_out, stimulus_of
+from backend.stimuli.ingest import Made, check_names, checked_preprocessing, sides_of, sorted_out, stimulus_of
 from backend.stimuli.medium import Intake
 from backend.stimuli.parallel import results_of
 
@@ -291,7 +291,7 @@ def _copy(job: tuple[Source, Path, bytes]) -> Made:
 
 
 def _notes(good: Sequence[Made], form: ClipForm, wanted: _Wanted) -> list[str]:
-    sides = _sides(good)
+    sides = sides_of(good)
     if not sides:
         return [f"clips have {form.described}; they were made by openhype before"]
     notes = audit.notes(sides, form, fps_given=bool(wanted.fps), seconds_given=bool(wanted.seconds))
@@ -458,12 +458,3 @@ def _sized(frame: SourceFrame, job: _Job) -> SourceFrame:
     if frame.is_sized:
         return frame
     return replace(frame, picture=lossy(square_of(frame.picture, size_px), job.losses), is_sized=True)
-
-
-def _sides(good: Sequence[Made]) -> dict[str | None, list[audit.Shown]]:
-    """Return what is known of the clips that scored trials show, by model."""
-    sides: dict[str | None, list[audit.Shown]] = defaultdict(list)
-    for item in good:
-        if not item.source.role and item.facts is not None:
-            sides[item.source.model].append(item.facts)
-    return sides
