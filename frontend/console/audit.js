@@ -25,9 +25,7 @@ const OF_COMMANDS = /** @type {Record<string, string>} */ ({
   "openhype members revoke": "/api/tokens/{token}/revoke",
 });
 
-export function title() {
-  return "Audit log";
-}
+export const title = () => "Audit log";
 
 /**
  * @param {HTMLElement} main

@@ -44,9 +44,7 @@ import { pathTo } from "./paths.js";
 
 /** @typedef {import("./draft.js").StudyDraft} Remedy what it changes in the draft */
 
-export function title() {
-  return "Check of the pictures";
-}
+export const title = () => "Check of the pictures";
 
 /**
  * @param {HTMLElement} main

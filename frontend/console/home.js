@@ -18,9 +18,7 @@ const MANY = 12; // studies from which on one is looked for by its name
 /** @typedef {{draft: string, updated_at: string, body: import("./draft.js").StudyDraft}} DraftLine */
 /** @typedef {{studies: StudyListed[], drafts: DraftLine[], jobs: import("./api.js").Job[]}} Shown */
 
-export function title() {
-  return "Studies";
-}
+export const title = () => "Studies";
 
 /**
  * @param {HTMLElement} main

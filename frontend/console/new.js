@@ -10,9 +10,7 @@ import { pathTo } from "./paths.js";
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-export function title() {
-  return "New study";
-}
+export const title = () => "New study";
 
 /**
  * @param {HTMLElement} main

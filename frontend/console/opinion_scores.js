@@ -17,9 +17,7 @@ import { sendingView } from "./sending.js";
  * @typedef {import("./main.js").Context} Context
  */
 
-export function title() {
-  return "Opinion scores";
-}
+export const title = () => "Opinion scores";
 
 /**
  * @param {HTMLElement} main

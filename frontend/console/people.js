@@ -33,9 +33,7 @@ const ROLES = /** @type {Record<string, string>} */ ({
 const DAYS = 365;
 const MOST_DAYS = 3650;
 
-export function title() {
-  return "People";
-}
+export const title = () => "People";
 
 /**
  * @param {HTMLElement} main

@@ -47,9 +47,7 @@ const ASIDE = /** @type {[Kind, string, string][]} */ ([
   ],
 ]);
 
-export function title() {
-  return "Pictures";
-}
+export const title = () => "Pictures";
 
 /**
  * @param {HTMLElement} main

@@ -45,9 +45,7 @@ const PLAN_AFTER_MS = 400;
 /** @type {Map<string, string>} the job that makes the study of a draft */
 const making = new Map();
 
-export function title() {
-  return "Settings and plan";
-}
+export const title = () => "Settings and plan";
 
 /**
  * @param {HTMLElement} main

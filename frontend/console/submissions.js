@@ -17,9 +17,7 @@ import { watch } from "./watch.js";
  * @typedef {import("../../types/api.js").OwnSubmissions} Own
  */
 
-export function title() {
-  return "Submissions";
-}
+export const title = () => "Submissions";
 
 /**
  * @param {HTMLElement} main
