@@ -65,8 +65,8 @@ def fetch_pictures(
     prefix = f"{place.prefix}i/{study}/"
     try:
         pages = client.get_paginator("list_objects_v2").paginate(Bucket=place.bucket, Prefix=prefix)
-        found = (entry["Key"] for page in pages for entry in page.get("Contents", ()))
-        keys = [key for key in found if names is None or key.removeprefix(prefix) in names]
+        stored_keys = (entry["Key"] for page in pages for entry in page.get("Contents", ()))
+        keys = [key for key in stored_keys if names is None or key.removeprefix(prefix) in names]
         if not keys:
             return 0
         partial.mkdir(parents=True, mode=0o700)

@@ -146,12 +146,14 @@ def table() -> str:
         "| ---: | --- | ---: | ---: | --- |",
     ]
     for people in PEOPLE:
-        limits, found = Limits(), simulate(people, Limits())
-        while found.first:
-            lines.append(f"| {people:,} | {found.first} | {_after(found)} | {WAYS[found.first]} |")
-            limits = moved(limits, found.first)
-            found = simulate(people, limits)
-        lines.append(f"| {people:,} | none | {_after(found)} | |")
+        limits, simulated = Limits(), simulate(people, Limits())
+        while simulated.first:
+            lines.append(
+                f"| {people:,} | {simulated.first} | {_after(simulated)} | {WAYS[simulated.first]} |"
+            )
+            limits = moved(limits, simulated.first)
+            simulated = simulate(people, limits)
+        lines.append(f"| {people:,} | none | {_after(simulated)} | |")
     return "\n".join(lines)
 
 

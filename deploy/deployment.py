@@ -464,8 +464,8 @@ class Deployment:
         return Change("change", f"the page, {len(missing)} of {count} files")
 
     def _has(self, bucket: str, key: str) -> bool:
-        found = self._s3.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1)
-        return any(entry["Key"] == key for entry in found.get("Contents", ()))
+        listed = self._s3.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1)
+        return any(entry["Key"] == key for entry in listed.get("Contents", ()))
 
     def _keys_of(self, bucket: str, prefix: str = "") -> list[str]:
         pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)

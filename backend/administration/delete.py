@@ -282,5 +282,5 @@ def _asked_for(store: Store, study: Study) -> list[str]:
     return [f"it is the qualification of {', '.join(names)} (delete that first)"] if names else []
 
 
-def _is(found: list[Any]) -> str:
-    return "is" if len(found) == 1 else "are"
+def _is(conditions: list[Any]) -> str:
+    return "is" if len(conditions) == 1 else "are"

@@ -59,13 +59,13 @@ def fields(method: str) -> list[SettingField]:
 
 def names_in_words() -> dict[str, dict[str, Any]]:
     """Return what forms call each setting (`label`) and its choices (`choices`), by the setting's name."""
-    found = {name: declared(name) for name in documented_settings()}
+    settings = {name: declared(name) for name in documented_settings()}
     return {
         name: {
             "label": facts.label,
             "choices": dict(zip(facts.choices, facts.choice_labels or facts.choices, strict=True)),
         }
-        for name, facts in found.items()
+        for name, facts in settings.items()
     }
 
 

@@ -299,9 +299,9 @@ def parse_strengths(study: Study, strengths: Mapping[str, str]) -> dict[str, flo
         return {}
     names = (*study.models, REAL)
     span = 2 * _STRONGEST / max(len(study.models) - 1, 1)
-    found = {name: i * span - _STRONGEST for i, name in enumerate(names)}
+    by_model = {name: i * span - _STRONGEST for i, name in enumerate(names)}
     for name, value in strengths.items():
-        if name not in found:
+        if name not in by_model:
             raise InvalidInput(f"study {study.name} has no model {name!r}; it has {', '.join(names)}")
         strength = number(value)
         if strength is None or abs(strength) > _LARGEST_STRENGTH:
@@ -309,8 +309,8 @@ def parse_strengths(study: Study, strengths: Mapping[str, str]) -> dict[str, flo
                 f"the strength of {name} must be a number of log-odds from -{_LARGEST_STRENGTH} to "
                 f"{_LARGEST_STRENGTH}, not {value!r}"
             )
-        found[name] = strength
-    return found
+        by_model[name] = strength
+    return by_model
 
 
 class _Pictures(dict[str, Stimulus]):

@@ -45,10 +45,10 @@ class StudyFile:
         return str(self.path)
 
     def value(self, *keys: Key) -> Any:
-        found: Any = self.data
+        entry: Any = self.data
         for key in keys:
-            found = found[key]
-        return found
+            entry = entry[key]
+        return entry
 
     def error(self, keys: tuple[Key, ...], problem: str) -> InvalidInput:
         return InvalidInput(f"{self.where(*keys)}: {problem}", keys=keys)
@@ -235,10 +235,10 @@ def _expected(kinds: type | tuple[type, ...]) -> str:
 
 
 def _not_toml(path: Path, text: str, problem: str) -> InvalidInput:
-    found = _PLACE.search(problem)
+    match = _PLACE.search(problem)
     last = len(text.rstrip().splitlines()) or 1
-    place = f"{path} line {found[1] or last}" if found else str(path)
-    problem = problem[: found.start()] if found else problem
+    place = f"{path} line {match[1] or last}" if match else str(path)
+    problem = problem[: match.start()] if match else problem
     return InvalidInput(f"{place}: the file must be TOML: {problem[:1].lower()}{problem[1:]}")
 
 

@@ -108,8 +108,8 @@ class Client:
 
     def submissions(self, study: str) -> list[Submission]:
         """Return the caller's submissions to a study; a researcher's are all."""
-        found = self._connection.get(f"{_study(study)}/submissions")["submissions"]
-        return [self._handle(data) for data in found]
+        listed = self._connection.get(f"{_study(study)}/submissions")["submissions"]
+        return [self._handle(data) for data in listed]
 
     def create(
         self,
@@ -174,9 +174,9 @@ class Client:
 
     def job(self, job: str) -> Job:
         """Return a job by its id."""
-        found = Job(self._connection, job, self._waiting)
-        found.status()
-        return found
+        handle = Job(self._connection, job, self._waiting)
+        handle.status()
+        return handle
 
     def status(self, study: str) -> dict[str, Any]:
         """Return how far a study is, as `openhype status --json` does."""

@@ -43,14 +43,14 @@ def follow(
         return
 
 
-def changes(found: Sequence[Mapping[str, Any]]) -> str:
+def changes(progress: Sequence[Mapping[str, Any]]) -> str:
     """Return a summary of several studies in one line."""
-    return "; ".join(_line(data) for data in found)
+    return "; ".join(_line(data) for data in progress)
 
 
-def _screen(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def _screen(progress: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = []
-    for data in found:
+    for data in progress:
         lines += [*as_text(data).splitlines(), *(f"  {text}" for text in _scores(data))]
     return [*lines, "Ctrl-C ends this; the studies continue"]
 

@@ -59,8 +59,8 @@ def sessions_wanted(count: int, size: int, judgments: int) -> int:
 
 def set_names(pool: Pool, models: Sequence[str]) -> list[tuple[str, Names]]:
     """Return the sets of a study that have items, with the names of these, in order."""
-    found = [(model, names) for model in models for names in pool.fakes.get(model, {}).values()]
-    return [(model, names) for model, names in found if len(names)]
+    pairs = [(model, names) for model in models for names in pool.fakes.get(model, {}).values()]
+    return [(model, names) for model, names in pairs if len(names)]
 
 
 def count_of(pool: Pool, models: Sequence[str]) -> int:
@@ -72,14 +72,14 @@ def names_of_turn(pool: Pool, models: Sequence[str], size: int, turn: int, key: 
     """Return name and set of the items that a session shows, in the order of the round."""
     sets = set_names(pool, models)
     chosen = items_of_turn(sum(len(names) for _, names in sets), size, turn, key)
-    found: dict[int, tuple[str, str]] = {}
+    drawn: dict[int, tuple[str, str]] = {}
     start = 0
     for model, names in sets:
         mine = [item for item in chosen if start <= item < start + len(names)]
         for item, name in zip(mine, names.several([item - start for item in mine]), strict=True):
-            found[item] = (name, model)
+            drawn[item] = (name, model)
         start += len(names)
-    return [found[item] for item in chosen]
+    return [drawn[item] for item in chosen]
 
 
 def aside_of(pool: Pool, role: str) -> list[tuple[str, str]]:

@@ -45,8 +45,8 @@ def named(value: Any) -> str:
 
 
 def _message(problem: str, data: Any, declared: Any, absent: str) -> str:
-    found = _PLACE.fullmatch(problem)
-    text, path = (found["text"], found["path"]) if found else (problem, "")
+    match = _PLACE.fullmatch(problem)
+    text, path = (match["text"], match["path"]) if match else (problem, "")
     if missing := _MISSING.fullmatch(text):
         path += f".{missing[1]}"
     value, node, where = data, inspect.type_info(declared), ""
@@ -66,7 +66,7 @@ def _message(problem: str, data: Any, declared: Any, absent: str) -> str:
         where += name if name.startswith("[") or not where else f".{name}"
     if not text.startswith(_OURS):
         return text
-    if found and found["is_key"]:
+    if match and match["is_key"]:
         return f"{where} must have short names only, not {named(max(value, key=len))}"
     expected, is_secret = _expected(node, absent)
     return f"{where} must be {expected}" + ("" if is_secret else f", not {named(value)}")

@@ -158,15 +158,15 @@ def job(store: Store, job_id: str) -> Job:
 
 def jobs(store: Store, study: str | None = None) -> list[Job]:
     """Return all jobs, or those of a study, newest first and without their results."""
-    found = [_job(entry) for entry in store.entries(JOBS)]
-    mine = [each for each in found if study is None or each.study == study]
+    all_jobs = [_job(entry) for entry in store.entries(JOBS)]
+    mine = [each for each in all_jobs if study is None or each.study == study]
     return sorted(mine, key=_age, reverse=True)
 
 
 def open_jobs(store: Store) -> list[Job]:
     """Return the jobs that wait or run, oldest first."""
-    found = (store.entry(JOBS, listed.key) for listed in store.entries(OPEN_JOBS))
-    return sorted((each for each in map(_job, filter(None, found)) if each.is_open), key=_age)
+    entries = (store.entry(JOBS, listed.key) for listed in store.entries(OPEN_JOBS))
+    return sorted((each for each in map(_job, filter(None, entries)) if each.is_open), key=_age)
 
 
 def check_room(store: Store, member: str) -> None:
@@ -287,7 +287,7 @@ def renew(
 def has_to_stop(store: Store, job_id: str, worker: str) -> bool:
     """Return whether a worker has to stop its job: it was cancelled, or another worker has it by now."""
     entry = store.entry(JOBS, job_id)
-    return entry is None or (found := _job(entry)).is_to_stop or not _is_held(found, worker)
+    return entry is None or (job := _job(entry)).is_to_stop or not _is_held(job, worker)
 
 
 def finish(store: Store, job_id: str, worker: str, result: Mapping[str, Any], now: datetime) -> Job:

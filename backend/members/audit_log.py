@@ -130,9 +130,9 @@ def page(
         raise InvalidInput(f"limit must be from 1 to {MOST}, not {brief(limit)}")
     if before is not None and not _KEY.fullmatch(before):
         raise InvalidInput(f"before must be the `next` of an earlier page, not {brief(before)}")
-    found = store.latest_entries(BOOK, limit + 1, before)
-    entries = [AuditEntry(**entry.data) for entry in found[:limit]]
-    return entries, found[limit - 1].key if len(found) > limit else None
+    latest = store.latest_entries(BOOK, limit + 1, before)
+    entries = [AuditEntry(**entry.data) for entry in latest[:limit]]
+    return entries, latest[limit - 1].key if len(latest) > limit else None
 
 
 def _shown(target: str) -> str:

@@ -47,8 +47,8 @@ class Token:
 
 def id_in(text: str) -> str | None:
     """Return the id in a token's text, or None if the text is not of a token's form."""
-    found = _TEXT.fullmatch(text)
-    return found["id"] if found else None
+    match = _TEXT.fullmatch(text)
+    return match["id"] if match else None
 
 
 def without_secrets(text: str) -> str:
@@ -103,8 +103,8 @@ def token(store: Store, token_id: str) -> Token:
 
 def tokens(store: Store) -> list[Token]:
     """Return all tokens, also expired and revoked ones, in the order in which they were issued."""
-    found = [Token(**entry.data) for entry in store.entries(BOOK)]
-    return sorted(found, key=lambda each: (each.created_at, each.id))
+    stored = [Token(**entry.data) for entry in store.entries(BOOK)]
+    return sorted(stored, key=lambda each: (each.created_at, each.id))
 
 
 def revoke(store: Store, token_id: str, now: datetime) -> Token:

@@ -74,8 +74,8 @@ def f_scores(reals: np.ndarray, fakes: np.ndarray, beta: float = BETA) -> tuple[
 def _largest(precision: np.ndarray, recall: np.ndarray, beta: float) -> float:
     below = beta**2 * precision + recall
     with np.errstate(invalid="ignore"):
-        found = np.where(below > 0, (1 + beta**2) * precision * recall / below, 0.0)
-    return float(found.max())
+        scores = np.where(below > 0, (1 + beta**2) * precision * recall / below, 0.0)
+    return float(scores.max())
 
 
 def centres_of(features: np.ndarray, clusters: int, rng: np.random.Generator) -> np.ndarray:
@@ -104,6 +104,6 @@ def assigned(features: np.ndarray, centres: np.ndarray) -> np.ndarray:
 
 def _squared(features: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Return squared distances, shape (pictures, centres)."""
-    found = (features**2).sum(axis=1)[:, None] - 2 * features @ centres.T + (centres**2).sum(axis=1)
-    result: np.ndarray = np.maximum(found.astype(float), 0.0)
+    squares = (features**2).sum(axis=1)[:, None] - 2 * features @ centres.T + (centres**2).sum(axis=1)
+    result: np.ndarray = np.maximum(squares.astype(float), 0.0)
     return result

@@ -102,8 +102,8 @@ class ProlificPanel:
         return tuple((row["id"], row.get("title") or "") for row in rows)
 
     def balance(self, workspace: str) -> Balance:
-        found = self.http.data("GET", f"workspaces/{_id(workspace)}/balance/", "read the balance")
-        return Balance(found["currency_code"], round(found["available_balance"]))
+        reply = self.http.data("GET", f"workspaces/{_id(workspace)}/balance/", "read the balance")
+        return Balance(reply["currency_code"], round(reply["available_balance"]))
 
     def wages(self, workspace: str, currency: str, filters: Sequence[Mapping[str, Any]] = ()) -> Wages:
         what = "read the wages that it asks for"
@@ -214,8 +214,8 @@ class ProlificPanel:
     def submissions(self, study: str) -> Iterator[Submission]:
         """Yield all places that were ever taken; the list does not include bonuses."""
         path = f"submissions/?study={_id(study)}&ordering=started_at"
-        found = map(_submission, self.http.rows(path, "list submissions"))
-        yield from sorted(found, key=lambda one: one.started_at)
+        rows = map(_submission, self.http.rows(path, "list submissions"))
+        yield from sorted(rows, key=lambda one: one.started_at)
 
     def submission(self, id: str, is_urgent: bool = False) -> Submission:
         options = {"tries": 1, "timeout_s": _URGENT_S} if is_urgent else {}

@@ -269,8 +269,8 @@ def _detail_text(detail: Any) -> str:
     return ", ".join(map(str, detail)) if isinstance(detail, list) else str(detail)
 
 
-def each(found: Any) -> Iterator[Mapping[str, Any]]:
+def each(reply: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the objects of a reply: a single object, a list, or an object with `results`."""
-    if isinstance(found, Mapping):
-        found = found.get("results", [found])
-    yield from (one for one in found if isinstance(one, Mapping))
+    if isinstance(reply, Mapping):
+        reply = reply.get("results", [reply])
+    yield from (one for one in reply if isinstance(one, Mapping))

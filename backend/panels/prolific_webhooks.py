@@ -66,5 +66,5 @@ class Webhooks:
 
     def deliveries(self, id: str) -> dict[str, int]:
         """Return how many of the latest events were delivered, or not, by Prolific's status."""
-        found = each(self._http.data("GET", f"hooks/subscriptions/{id}/events/", "list events"))
-        return dict(sorted(Counter(str(one.get("status", "")).lower() for one in found).items()))
+        events = each(self._http.data("GET", f"hooks/subscriptions/{id}/events/", "list events"))
+        return dict(sorted(Counter(str(one.get("status", "")).lower() for one in events).items()))

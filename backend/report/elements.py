@@ -155,5 +155,5 @@ class Report:
     def tables(self) -> list[Table]:
         """All tables, including those of figures; each name once."""
         own = [table for section in self.sections for table in (section.lead, *section.tables) if table]
-        found = {table.name: table for table in [*own, *(figure.table for figure in self.figures)]}
-        return [*found.values()]
+        by_name = {table.name: table for table in [*own, *(figure.table for figure in self.figures)]}
+        return [*by_name.values()]

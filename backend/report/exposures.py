@@ -171,8 +171,8 @@ def _columns(threshold: Row) -> Row:
 
 def written_threshold(row: Row) -> str:
     """Return the threshold in the columns of a row with its interval; `≤ 100` if it is not within them."""
-    found = {name.removeprefix("threshold_"): value for name, value in row.items()}
-    return formatting.threshold(found)
+    threshold = {name.removeprefix("threshold_"): value for name, value in row.items()}
+    return formatting.threshold(threshold)
 
 
 def _staircases(view: FindingsView, models: Sequence[Row]) -> Figure:

@@ -139,11 +139,11 @@ def coefficient_estimate(value: float | None, ci: Sequence[float] | None, digits
     return text if value is None or ci is None else f"{text} {coefficients(ci, digits)}"
 
 
-def rho(found: Mapping[str, Any]) -> str:
+def rho(correlation: Mapping[str, Any]) -> str:
     """Return the correlation with its p-value; the exact one (all orders) for few models, if known."""
-    exact = found.get("p_exact")
-    p = p_value(found["p"]) if exact is None else f"{p_value(exact)} over all orders"
-    return f"ρ = {coefficient(found['rho'])}, {p}"
+    exact = correlation.get("p_exact")
+    p = p_value(correlation["p"]) if exact is None else f"{p_value(exact)} over all orders"
+    return f"ρ = {coefficient(correlation['rho'])}, {p}"
 
 
 def p_value(p: float | None) -> str:

@@ -102,8 +102,8 @@ def _sets(sets: Sequence[Mapping[str, Any]], noun: str) -> Table:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    found = row["reliability"]
-    return {**row, "reliability": found and found["full"]}
+    reliability = row["reliability"]
+    return {**row, "reliability": reliability and reliability["full"]}
 
 
 def _items(view: FindingsView, rows: Sequence[Mapping[str, Any]], noun: str, what: str) -> Table:

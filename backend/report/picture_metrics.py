@@ -144,7 +144,7 @@ def _without(row: Mapping[str, Any], known: Sequence[str], metrics: Sequence[str
 
 def _row(run: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a model's row with full precision, for files."""
-    found: dict[str, Any] = {
+    cells: dict[str, Any] = {
         "model": row["model"],
         "extractor": run["extractor"]["name"],
         "extractor_hash": run["extractor"]["hash"],
@@ -153,13 +153,13 @@ def _row(run: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
         "fakes": row["fakes"],
     }
     for metric in METRICS:
-        found[metric] = row[metric]["value"]
+        cells[metric] = row[metric]["value"]
         if metric in CLUSTERED:
-            found[f"{metric}_sd"] = row[metric]["sd"]
+            cells[f"{metric}_sd"] = row[metric]["sd"]
         else:
-            found[f"{metric}_ci"] = row[metric].get("ci")
+            cells[f"{metric}_ci"] = row[metric].get("ci")
     size = _subset_size([row]) or None
-    return {**found, "kid_sd": row["kid"]["sd"] if size else None, "kid_sd_subsets_of": size}
+    return {**cells, "kid_sd": row["kid"]["sd"] if size else None, "kid_sd_subsets_of": size}
 
 
 def _columns(

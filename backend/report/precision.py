@@ -125,9 +125,9 @@ def _intervals(view: FindingsView) -> Table:
     return Table("intervals", caption, tuple(columns), rows, alone=view.alone or "percentile (paper)")
 
 
-def _halves(found: Mapping[str, float | None] | None) -> dict[str, float | None]:
+def _halves(halves: Mapping[str, float | None] | None) -> dict[str, float | None]:
     """Return the reliability of single pictures for a row of the table."""
-    return {f"image_{key}": found[key] if found else None for key in ("half", "full")}
+    return {f"image_{key}": halves[key] if halves else None for key in ("half", "full")}
 
 
 def _reliability(view: FindingsView) -> list[str]:

@@ -180,17 +180,17 @@ def files_by_kind(
         InvalidInput: a metric is missing in a study, or is there twice, or there is no metric.
         NotFound: there is no such file.
     """
-    found: dict[str, dict[str, Path]] = {one.kind: {} for one in votes}
+    by_kind: dict[str, dict[str, Path]] = {one.kind: {} for one in votes}
     for name, path in files:
         kind = kind_of_distances(path)
-        if name in found[kind] or name in computed:
+        if name in by_kind[kind] or name in computed:
             raise InvalidInput(
                 f"the metric {name} is named twice for {kind.upper()}; each needs its own name"
             )
-        found[kind][name] = path
+        by_kind[kind][name] = path
     for name, _ in files:
         for study, one in zip(names, votes, strict=True):
-            if name not in found[one.kind]:
+            if name not in by_kind[one.kind]:
                 columns = "item, d0, d1" if one.kind == TWO_AFC else "item, d"
                 raise InvalidInput(
                     f"the metric {name} has no distances for {study}; name a CSV with {columns} as well "
@@ -198,7 +198,7 @@ def files_by_kind(
                 )
     if not (files or computed):
         raise InvalidInput("name metrics by --distance, or --metric with a file for each of the studies")
-    return found
+    return by_kind
 
 
 def in_common(names: Sequence[str], votes: Sequence[Votes]) -> tuple[list[Votes], list[str]]:

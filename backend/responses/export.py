@@ -193,9 +193,9 @@ def _write_answers(
     counts = {"sessions": 0, "responses": 0}
     names = published_names(study)
     for which, file in (("scored", ""), ("unfinished", "unfinished"), ("replaced", "replaced")):
-        found = published_rows(study_rows(store, study, which, simulated), names)
+        published = published_rows(study_rows(store, study, which, simulated), names)
         expected = store.finished(study.name, simulated)[0] if which == "scored" else None
-        for _, group in progress(groupby(found, itemgetter("session")), expected, f"{which} sessions"):
+        for _, group in progress(groupby(published, itemgetter("session")), expected, f"{which} sessions"):
             rows = list(group)
             for row in rows:
                 write[file](row)

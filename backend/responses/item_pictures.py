@@ -160,18 +160,18 @@ def _exported(folder: Path) -> ItemPictures:
 
 
 def _tree(root: Path) -> ItemPictures:
-    found = [*_sets(root, _DEPTH)]
-    kinds = sorted({kind for kind, _ in found})
-    if not found:
+    named_sets = [*_sets(root, _DEPTH)]
+    kinds = sorted({kind for kind, _ in named_sets})
+    if not named_sets:
         raise InvalidInput(
             f"{printable(root)} has no pairs or triplets: no folders p0 and p1, with ref for triplets"
         )
     if len(kinds) > 1:
-        each = " and ".join(printable(next(set_ for of, set_ in found if of == kind)) for kind in kinds)
+        each = " and ".join(printable(next(set_ for of, set_ in named_sets if of == kind)) for kind in kinds)
         raise InvalidInput(f"{printable(root)} has triplets and pairs; name {each} by itself")
     (kind,) = kinds
     sets: dict[str, Path] = {}
-    for _, folder in found:
+    for _, folder in named_sets:
         name = printable(folder.absolute().name)
         if name in sets:
             raise InvalidInput(f"the set {name} is there twice: {printable(sets[name])}, {printable(folder)}")

@@ -32,7 +32,7 @@ def distances_of(
     return {name: values[:, 0] for name, values in distances_by_name.items()}
 
 
-def as_csv(pictures: ItemPictures, found: "Mapping[str, np.ndarray]", is_named: bool = False) -> str:
+def as_csv(pictures: ItemPictures, by_metric: "Mapping[str, np.ndarray]", is_named: bool = False) -> str:
     """Return distances as CSV with the columns `item, d0, d1` (triplets) or `item, d` (pairs).
 
     Numbers are written so that reading returns the same ones.
@@ -44,7 +44,7 @@ def as_csv(pictures: ItemPictures, found: "Mapping[str, np.ndarray]", is_named: 
     writer = csv.writer(stream, lineterminator="\n")
     first = ("distance",) if is_named else ()
     writer.writerow([*first, "item", *_COLUMNS[pictures.kind == TWO_AFC]])
-    for name, values in found.items():
+    for name, values in by_metric.items():
         for item, row in zip(pictures.files, values.reshape(len(values), -1).tolist(), strict=True):
             writer.writerow([*((name,) if is_named else ()), escape_formula(item), *map(repr, row)])
     return stream.getvalue()

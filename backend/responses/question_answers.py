@@ -131,8 +131,8 @@ def _was_shown(question: Question, cursor: Cursor) -> bool:
 def _counts(question: Question, given: Sequence[Any]) -> list[dict[str, Any]]:
     if question.kind not in (CHOICE, CHOICES, SCALE):
         return []
-    found = Counter(each for answer in given for each in (answer if isinstance(answer, list) else [answer]))
-    return [{"answer": answer, "count": found[answer]} for answer in question.possible]
+    counts = Counter(each for answer in given for each in (answer if isinstance(answer, list) else [answer]))
+    return [{"answer": answer, "count": counts[answer]} for answer in question.possible]
 
 
 def _distribution(question: Question, given: Sequence[float]) -> dict[str, Any]:

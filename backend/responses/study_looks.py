@@ -302,7 +302,7 @@ def _replayed(
     }
     used = {name for look in decided for some in look["new"].values() for name in some}
     names = [str(name) for name in answers.evaluator.names]
-    found = {
+    replayed_looks = {
         "newcomer": newcomer, "look": recorded["look"], "decision": recorded["decision"], "outcome": "same",
         "difference": "",
     }  # fmt: skip
@@ -310,12 +310,12 @@ def _replayed(
     for model, some in others.items():  # those who withdrew before this look are not in it either
         if (lacking := recorded["evaluators"][model] - len(there.intersection(some))) > 0:
             said = f"{lacking} evaluators of {model} are not in the data: they withdrew since"
-            return {**found, "outcome": "incomplete", "difference": said}
+            return {**replayed_looks, "outcome": "incomplete", "difference": said}
     if gone := used - there:
         said = f"{len(gone)} of its {len(used)} evaluators are not in the data: they withdrew since"
-        return {**found, "outcome": "incomplete", "difference": said}
+        return {**replayed_looks, "outcome": "incomplete", "difference": said}
     if not used:
-        return {**found, "difference": "nothing was tested"}
+        return {**replayed_looks, "difference": "nothing was tested"}
     used.update(name for some in others.values() for name in some)
     is_used = np.array([name in used for name in names])
     data = filter_rows(answers, is_used[answers.evaluator.codes])
@@ -328,5 +328,5 @@ def _replayed(
     for name in ("decision", "reason", "dropped", "evaluators", "data"):
         if again[name] != recorded[name]:
             said = f"{name} is {again[name]}, and {recorded[name]} was recorded"
-            return {**found, "outcome": "other", "difference": said}
-    return found
+            return {**replayed_looks, "outcome": "other", "difference": said}
+    return replayed_looks

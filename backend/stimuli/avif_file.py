@@ -22,7 +22,7 @@ def coding_points(path: Path) -> tuple[int, int] | None:
 
 def _box(file: BinaryIO, name: bytes) -> bytes:
     """Return the content of the first box of a name, or nothing."""
-    return next((data for found, data in _boxes(file) if found == name), b"")
+    return next((data for kind, data in _boxes(file) if kind == name), b"")
 
 
 def _boxes(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:

@@ -126,8 +126,8 @@ class SqliteStore:
 
     def studies(self, even_deleted: bool = False) -> list[Study]:
         rows = self._rows("SELECT record FROM studies ORDER BY name")
-        found = [json_codec.load_study(record) for (record,) in rows]
-        return [study for study in found if even_deleted or not study.deleted_at]
+        stored = [json_codec.load_study(record) for (record,) in rows]
+        return [study for study in stored if even_deleted or not study.deleted_at]
 
     def change_study(self, study: Study) -> None:
         self.add_stimuli(study, ())

@@ -205,9 +205,9 @@ def check_complete(upload: Upload) -> None:
         )
 
 
-def wrong_part(part: int, expected: str, found: str) -> InvalidInput:
+def wrong_part(part: int, expected: str, received: str) -> InvalidInput:
     """Return the error of a part that is not what was announced."""
-    return InvalidInput(f"part {part} must have {expected}, not {found}; send it again", code="wrong_part")
+    return InvalidInput(f"part {part} must have {expected}, not {received}; send it again", code="wrong_part")
 
 
 def is_id(text: str) -> bool:

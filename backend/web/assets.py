@@ -64,8 +64,8 @@ def compressed(path: Path) -> bytes:
 
 def _stamp(path: Path) -> tuple[int, int]:
     """Return the modification time and size of a file, to detect changes."""
-    found = path.stat()
-    return found.st_mtime_ns, found.st_size
+    stat = path.stat()
+    return stat.st_mtime_ns, stat.st_size
 
 
 @lru_cache(maxsize=8)

@@ -164,13 +164,13 @@ def revoke_token(context: Context, token: str) -> TokenFacts:
     Returns:
         The token, revoked.
     """
-    found = tokens.token(context.store, tokens.id_in(token) or token)
-    owner = memberships.past_or_present(context.store, found.member)
-    is_own = found.member == caller().name
+    stored = tokens.token(context.store, tokens.id_in(token) or token)
+    owner = memberships.past_or_present(context.store, stored.member)
+    is_own = stored.member == caller().name
     if not is_own and (owner is None or not caller().may_manage(owner.role)):
         raise no_token(token)
-    concerns(f"{found.member} {found.id}")
-    return token_facts(tokens.revoke(context.store, found.id, context.clock()))
+    concerns(f"{stored.member} {stored.id}")
+    return token_facts(tokens.revoke(context.store, stored.id, context.clock()))
 
 
 @route("GET /api/audit", role=OWNER)

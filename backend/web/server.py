@@ -133,8 +133,8 @@ def serve(server) -> None:
 
 def _resolved(host: str, port: int) -> tuple:
     """Return the first address of a host, an IPv4 one if it has both."""
-    found = socket.getaddrinfo(host or "-", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    return min(found, key=lambda each: each[0] != socket.AF_INET)
+    addresses = socket.getaddrinfo(host or "-", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    return min(addresses, key=lambda each: each[0] != socket.AF_INET)
 
 
 def _why_not(error: OSError, host: str, port: int) -> str:

@@ -98,9 +98,9 @@ def _of_pairs(of_pair: OfPair, parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _trunk(name: str, net: Net, parts: Sequence[Parts]) -> "Trunk":
-    found = [(each.path, each.trunk) for each in parts if each.trunk and each.trunk.net is net]
+    trunks = [(each.path, each.trunk) for each in parts if each.trunk and each.trunk.net is net]
     what = f"the trunk {net.title}, for example torchvision's {net.example}"
-    return found[_the_only(name, what, [path for path, _ in found])][1]
+    return trunks[_the_only(name, what, [path for path, _ in trunks])][1]
 
 
 def _linear(name: str, net: Net, parts: Sequence[Parts]) -> Linear:

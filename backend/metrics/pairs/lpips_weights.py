@@ -189,21 +189,23 @@ def _is_example(path: Path, example: str) -> bool:
 
 
 def _linear(tensors: "Mapping[str, torch.Tensor]") -> Linear | None:
-    found: dict[int, torch.Tensor] = {}
+    weights: dict[int, torch.Tensor] = {}
     for name, tensor in tensors.items():
         if match := _LINEAR.fullmatch(name):
             layer = int(match[1])
-            if layer in found and not found[layer].equal(tensor):
+            if layer in weights and not weights[layer].equal(tensor):
                 raise _Unfit(f"the linear layer {layer} is there twice, with different weights")
-            found[layer] = tensor
-    if not found:
+            weights[layer] = tensor
+    if not weights:
         return None
-    widths = tuple(found[place].numel() for place in sorted(found))
+    widths = tuple(weights[place].numel() for place in sorted(weights))
     names = [net.name for net in NETS.values() if net.widths == widths]
-    if not names or sorted(found) != list(range(len(widths))):
+    if not names or sorted(weights) != list(range(len(widths))):
         expected = " or ".join(f"{', '.join(map(str, net.widths))} ({net.title})" for net in NETS.values())
         raise _Unfit(f"expected linear layers of {expected} weights, got {', '.join(map(str, widths))}")
-    layers = [_finite(found[i], f"the linear layer {i}").double().numpy().ravel() for i in range(len(found))]
+    layers = [
+        _finite(weights[i], f"the linear layer {i}").double().numpy().ravel() for i in range(len(weights))
+    ]
     for i, layer in enumerate(layers):
         if (negative := int((layer < 0).sum())) > 0:
             raise _Unfit(

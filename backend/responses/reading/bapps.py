@@ -149,10 +149,10 @@ def _sets(folder: Path, name: str) -> list[Path]:
     """Return the folders of sets, those with a folder of judgments, at most `_DEPTH` levels down."""
     levels = ["*/" * depth + name for depth in range(_DEPTH + 1)]
     return sorted(
-        found.parent.absolute() if depth == 0 else found.parent
+        path.parent.absolute() if depth == 0 else path.parent
         for depth, pattern in enumerate(levels)
-        for found in folder.glob(pattern)
-        if found.is_dir()
+        for path in folder.glob(pattern)
+        if path.is_dir()
     )
 
 

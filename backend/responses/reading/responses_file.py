@@ -374,5 +374,5 @@ _FOLLOW_UPS: dict[str, tuple[str, Callable[[str], bool]]] = {
 
 def _joined(codes: np.ndarray, size: int) -> tuple[np.ndarray, int]:
     """Return codes below `size` renumbered as 0, 1, … without gaps, and the number of distinct codes."""
-    found, places = distinct(codes, size)
-    return places, len(found)
+    pairs, places = distinct(codes, size)
+    return places, len(pairs)

@@ -44,8 +44,8 @@ class Picture(Medium):
 
     def salted(self, data: bytes, salt: bytes) -> bytes:
         """Return the file with an added chunk or comment; a file of another format unchanged."""
-        found = format_of_content(data)
-        return found.salted(data, salt) if found else data
+        file_format = format_of_content(data)
+        return file_format.salted(data, salt) if file_format else data
 
 
 MEDIUM = Picture()

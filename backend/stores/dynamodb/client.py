@@ -117,8 +117,8 @@ class Calls:
 
     def newest(self, p: str) -> Item | None:
         """Return the current item of partition `p` that sorts last."""
-        found = self._call("query", **_of(p), ScanIndexForward=False, Limit=1, ConsistentRead=True)
-        return found["Items"][0] if found["Items"] else None
+        reply = self._call("query", **_of(p), ScanIndexForward=False, Limit=1, ConsistentRead=True)
+        return reply["Items"][0] if reply["Items"] else None
 
     def latest(self, p: str, limit: int, before: str | None = None) -> list[Item]:
         """Return at most `limit` current items of partition `p`, the ones that sort last first.

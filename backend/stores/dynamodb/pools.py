@@ -57,8 +57,8 @@ class Pools:
 
     def remove(self, study: str, upload: str) -> None:
         for partition in keys.all_of_pool(study, upload):
-            for found in list(self._calls.each(partition, ("s",))):
-                self._calls.delete(partition, found["s"]["S"])
+            for item in list(self._calls.each(partition, ("s",))):
+                self._calls.delete(partition, item["s"]["S"])
 
     def know_upload(self, study: str, upload: str, earlier: Iterable[str] = ()) -> None:
         """Remember the upload of a study's pool, and those before it grew, as read from its record."""

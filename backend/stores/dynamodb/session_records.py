@@ -64,8 +64,8 @@ class Heads:
 
     def many(self, session_ids: Iterable[str]) -> dict[str, Head]:
         """Return the heads that exist, by session id."""
-        found = self._calls.many((keys.of_session(session_id), keys.HEAD) for session_id in session_ids)
-        heads = [self.in_item(item) for item in found if not self._is_gone(item)]
+        items = self._calls.many((keys.of_session(session_id), keys.HEAD) for session_id in session_ids)
+        heads = [self.in_item(item) for item in items if not self._is_gone(item)]
         return {head.session.id: head for head in heads}
 
     def add(

@@ -140,8 +140,8 @@ class DynamoStore:
         return visible_study(study, even_deleted)
 
     def studies(self, even_deleted: bool = False) -> list[Study]:
-        found = map(_study, self._calls.each("studies"))
-        return [study for study in found if even_deleted or not study.deleted_at]
+        stored = map(_study, self._calls.each("studies"))
+        return [study for study in stored if even_deleted or not study.deleted_at]
 
     def change_study(self, study: Study) -> None:
         self._replace_record(study)
@@ -189,8 +189,8 @@ class DynamoStore:
         for upload in uploads_of(item):
             self._pools.remove(name, upload)
         for partition in (*keys.all_listed(name, False), *keys.all_listed(name, True)):
-            for found in list(self._calls.each(partition, ("s",))):
-                self._calls.delete(partition, found["s"]["S"])
+            for listed in list(self._calls.each(partition, ("s",))):
+                self._calls.delete(partition, listed["s"]["S"])
         study = _study(item)
         for simulated in (False, True):
             self._counters(study, simulated).remove(_counted_conditions(study))
@@ -645,8 +645,8 @@ class DynamoStore:
     def _begun(self, session_ids: Sequence[str]) -> set[str]:
         """Return those sessions that have any write; in the others nothing was ever begun."""
         first = keys.of_version(1)
-        found = self._calls.many((keys.of_session(session_id), first) for session_id in session_ids)
-        return {item["p"]["S"].removeprefix(keys.of_session("")) for item in found}
+        items = self._calls.many((keys.of_session(session_id), first) for session_id in session_ids)
+        return {item["p"]["S"].removeprefix(keys.of_session("")) for item in items}
 
     def _counted_cursor(self, session_id: str, index: int) -> Cursor | None:
         """Return the cursor of a session with an entry; None if it is gone, or is counted elsewhere.
