@@ -8,7 +8,6 @@ import { narrowing, range, sessionBar } from "./charts.js";
 import { el } from "../shared/elements.js";
 import { courseOfLooks } from "./study_looks.js";
 import { money } from "../texts/texts.js";
-import { sentence } from "./format.js";
 import { broken, inWords, interval, scored } from "./study_format.js";
 
 /** @typedef {import("../../types/api.js").WatchedStudy} WatchedStudy */
@@ -222,4 +221,9 @@ function card(row, unit, wanted, axis) {
     ),
     ...drawing,
   );
+}
+
+/** @param {string} words */
+function sentence(words) {
+  return `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
