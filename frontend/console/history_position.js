@@ -54,11 +54,14 @@ export function findField(label, onInput) {
   return { ...field(label, input), input, wanted: () => input.value.trim().toLowerCase() };
 }
 
+/** @type {ReturnType<typeof setTimeout>} */
+let timer;
+let isScrollingBack = false; // what the page passes on its way is not where somebody left it
+
 /** Note in the present entry of the history how far down the page is, whenever that changes. */
 export function noteScrolling() {
   history.scrollRestoration = "manual";
-  /** @type {ReturnType<typeof setTimeout>} */
-  let timer;
+  addEventListener("popstate", () => clearTimeout(timer)); // it was of the entry that is left
   addEventListener("scroll", () => {
     clearTimeout(timer);
     timer = setTimeout(noteScroll, SCROLLED_MS);
@@ -67,7 +70,8 @@ export function noteScrolling() {
 
 /** Note how far down the page is now, before another screen is shown. */
 export function noteScroll() {
-  history.replaceState({ ...history.state, scroll: scrollY }, "");
+  clearTimeout(timer);
+  if (!isScrollingBack) history.replaceState({ ...history.state, scroll: scrollY }, "");
 }
 
 /**
@@ -80,7 +84,11 @@ export function noteScroll() {
 export function scrollBack(main, wanted, signal) {
   const ended = AbortSignal.any([signal, AbortSignal.timeout(RESTORED_WITHIN_MS)]);
   const watcher = new ResizeObserver(() => scrollTo(0, wanted));
-  const stop = () => watcher.disconnect();
+  const stop = () => {
+    watcher.disconnect();
+    isScrollingBack = false;
+  };
+  isScrollingBack = true;
   ended.addEventListener("abort", stop);
   for (const what of BY_HAND) addEventListener(what, stop, { once: true, signal: ended, passive: true });
   watcher.observe(main);

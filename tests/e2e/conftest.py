@@ -17,6 +17,7 @@ from backend.experiment import panel as records
 from backend.handlers import create_app
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+from backend.web import assets
 from backend.web.server import in_background
 from tests.browser import launch_options
 
@@ -31,6 +32,8 @@ STORED_TRIAL = """(() => {
 })()"""
 IS_ASKED = "document.querySelector('.choices button:enabled') !== null"
 AGAIN_S = 0.5
+PATIENCE_S = 60
+"""More than a busy machine takes for anything that is waited for."""
 FLASHES_GO_WRONG = "The pictures do not flash as they should"
 ASKS_WHETHER_TO_GO_ON = f"h1:text-is('{FLASHES_GO_WRONG}')"
 MAY_ASK_WHETHER_TO_GO_ON = "body[data-screen=check]:has(main .primary)"
@@ -46,6 +49,27 @@ def pytest_collection_modifyitems(items):
             continue
         if not any(item.iter_markers("core")) and not any(item.iter_markers("slow")):
             item.add_marker(pytest.mark.slow("one of many browser tests, which take seconds each"))
+
+
+READING = b"READING_MS = 3000"
+"""In trials.js: how long people are told that another picture replaces one, as on a busy machine most do."""
+
+
+@pytest.fixture(scope="package", autouse=True)
+def nobody_reads():
+    """Have pages told so for a moment only."""
+    served = assets._served
+
+    def quickly(path, *stamp):
+        text = served(path, *stamp)
+        if path.name != "trials.js":
+            return text
+        assert READING in text
+        return text.replace(READING, b"READING_MS = 100")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assets, "_served", quickly)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -69,6 +93,14 @@ def folders(tmp_path_factory):
 @pytest.fixture(scope="session")
 def copies(tmp_path_factory):
     return StudyCopies(tmp_path_factory.mktemp("studies"))
+
+
+def eventually(page, found, wanted=True):
+    """Wait until `found()` is what is wanted; the page's policy permits no way to wait in itself."""
+    until = time.monotonic() + PATIENCE_S
+    while (now := found()) != wanted:
+        assert time.monotonic() < until, f"stays {now}, not {wanted}"
+        page.wait_for_timeout(50)
 
 
 class Site:
@@ -162,7 +194,7 @@ class Player:
         open_ = {"question": ":has(.choices button:enabled)", "instructions": passed, "break": passed}
         open_["check"] = passed  # while the display is measured, nothing is asked
         wanted = ", ".join(f"body[data-screen={screen}]{open_.get(screen, '')}" for screen in screens)
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE_S
         try:
             while True:
                 left_ms = max(1, 1000 * (until - time.monotonic()))
@@ -172,9 +204,9 @@ class Player:
                     return screen
                 if self.heading() == FLASHES_GO_WRONG:
                     self.page.click("main .primary")
-                    until = time.monotonic() + 60
+                    until = time.monotonic() + PATIENCE_S
                 elif time.monotonic() > until:
-                    raise TimeoutError(f"no {wanted} within 60 s")
+                    raise TimeoutError(f"no {wanted} within {PATIENCE_S} s")
                 self.page.wait_for_timeout(50)
         except TimeoutError as error:
             wanted = " or ".join(screens)
@@ -217,7 +249,7 @@ class Player:
     def act_and_move_on(self, act):
         before = self.page.evaluate(STORED_TRIAL)
         act()
-        until, again = time.monotonic() + 30, time.monotonic() + AGAIN_S
+        until, again = time.monotonic() + PATIENCE_S, time.monotonic() + AGAIN_S
         while self.page.evaluate(STORED_TRIAL) in (None, before):
             assert time.monotonic() < until, f"the page did not move on from {self.stands()}"
             if time.monotonic() > again and self.page.evaluate(IS_ASKED):

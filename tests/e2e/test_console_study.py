@@ -24,6 +24,7 @@ from backend.studies.pausing import is_paused
 from backend.uploads.local_uploads import LocalUploads
 from backend.web.downloads import Downloads
 from tests import prolific
+from tests.e2e.conftest import eventually
 from tests.e2e.test_accessibility import violations
 from tests.unit.payday import FEE, Payday
 from tests.unit.people import take_part_all
@@ -97,7 +98,7 @@ def test_a_study_is_simulated_scored_printed_paused_and_deleted_by_keyboard(desk
         tab_to(page, "How many")
         page.keyboard.type("3")
         page.keyboard.press("Enter")
-        page.wait_for_selector(".jobs li:has-text('done')", timeout=30000)
+        page.wait_for_selector(".jobs li:has-text('done')")
         page.wait_for_selector(
             "text=Done: 3 simulated evaluators took part. Their score stands on this page."
         )
@@ -249,7 +250,7 @@ def test_while_people_answer_nothing_moves_and_the_focus_stays(desk, site):
     page.keyboard.type("7")
 
     run(site, 1, seed=1)
-    page.wait_for_selector(".tiles > :first-child .value:text-is('3')", timeout=20000)
+    page.wait_for_selector(".tiles > :first-child .value:text-is('3')")
     page.wait_for_timeout(300)
 
     assert page.evaluate("document.activeElement.value") == "7"
@@ -291,13 +292,13 @@ def test_people_get_tokens_and_a_submitter_sees_its_own_submissions_only(desk, s
         )
         hers.fill(".submit input[type=text]", "gan@4000")
         hers.click("button:text-is('Submit')")
-        hers.wait_for_selector(".submissions .state:has-text('evaluators judge it')", timeout=30000)
+        hers.wait_for_selector(".submissions .state:has-text('evaluators judge it')")
         his = browser.new_page()
         sign_in(his, site, "/console/submissions", bob)
         his.wait_for_selector("text=You have submitted nothing yet.")
         his.goto(f"{site.url}/console/studies/faces")
         his.wait_for_selector(".error")
-        page.wait_for_selector(".submissions li:has-text('gan@4000 of ada')", timeout=20000)
+        page.wait_for_selector(".submissions li:has-text('gan@4000 of ada')")
 
     page.goto(f"{site.url}/console/people")
     page.click("[aria-label='Revoke the token laptop']")
@@ -328,13 +329,13 @@ def test_a_researcher_adds_a_model_and_sees_its_metrics(desk, site, tmp_path):
         page.set_input_files(".submit input[webkitdirectory]", folder)
         page.fill(".submit input[type=text]", "dit")
         page.click("button:text-is('Add the model')")
-        page.wait_for_selector(".names li:text-is('dit')", timeout=30000)
+        page.wait_for_selector(".names li:text-is('dit')")
         watching.bring_to_front()
-        watching.wait_for_selector(".models li:has-text('dit')", timeout=20000)
+        watching.wait_for_selector(".models li:has-text('dit')")
         page.bring_to_front()
         page.click(".parts a:text-is('Scores')")
         page.click("text=Compute the metrics")
-        page.wait_for_selector(".metrics tbody tr:has-text('dit')", timeout=30000)
+        page.wait_for_selector(".metrics tbody tr:has-text('dit')")
 
     assert site.store.study("faces").models == ("gan", "dit")
     assert watching.inner_text(".tiles > :first-child").split() == ["Finished", "0", "of", "8", "wanted"]
@@ -396,8 +397,8 @@ def test_what_the_panel_paid_leaves_the_list_and_what_is_typed_stays(desk, site,
         page.wait_for_selector(":focus:text-is('Cancel')")  # a held Enter pays nobody
         page.click("dialog button:text-is('Continue')")
         page.click("dialog button:has-text('for 6 people')")
-        page.wait_for_selector(".jobs li:has-text('done')", timeout=30000)
-        page.wait_for_selector("dd:text-is('0 people')", timeout=20000)
+        page.wait_for_selector(".jobs li:has-text('done')")
+        page.wait_for_selector("dd:text-is('0 people')")
 
     assert page.input_value("details[open] input >> nth=0") == "e010"
     payday.check()
@@ -493,12 +494,12 @@ def test_votes_of_simulated_evaluators_stand_apart_from_those_of_people(desk, si
             page.goto(f"{site.url}/console/studies/{study}")
             page.fill("label:text-is('How many') ~ input >> nth=-1", "2")
             page.click("button:text-is('Simulate')")
-            page.wait_for_selector(".jobs li:has-text('done')", timeout=30000)
+            page.wait_for_selector(".jobs li:has-text('done')")
         page.goto(f"{site.url}/console/studies/sim/scores?simulated")
         page.click("text=Score them against the votes")
-        page.wait_for_selector("table:has-text('Distances against votes')", timeout=30000)
+        page.wait_for_selector("table:has-text('Distances against votes')")
         page.click("text=Correlate the scores")
-        page.wait_for_selector("table:has-text('Correlation of 2AFC and JND scores')", timeout=30000)
+        page.wait_for_selector("table:has-text('Correlation of 2AFC and JND scores')")
         page.reload()
         page.wait_for_selector("table:has-text('Distances against votes')")
         page.wait_for_selector("table:has-text('Correlation of 2AFC and JND scores')")
@@ -593,13 +594,9 @@ def multiplied(site, number):
         site.store.restore(more, dataclasses.replace(cursor, last_at=at), [])
 
 
-def eventually(page, expression, value):
-    """Wait for the value of an expression; the page's policy permits no other way to wait for one."""
-    for _ in range(600):  # half a minute, on a busy machine
-        if page.evaluate(expression) == value:
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"{expression} stays {page.evaluate(expression)}, not {value}")
+def evaluated(page, expression, value):
+    """Wait for the value of an expression."""
+    eventually(page, lambda: page.evaluate(expression), value)
 
 
 @pytest.mark.core
@@ -613,15 +610,15 @@ def test_back_brings_back_the_page_the_filter_and_the_place_of_a_long_list(desk,
     page.click("text=Earlier sessions")
     page.wait_for_selector("tbody tr:has-text('e0000149')")
     page.evaluate("scrollTo(0, 2000)")
-    eventually(page, "history.state?.scroll", 2000)
+    evaluated(page, "history.state?.scroll", 2000)
     page.evaluate("document.querySelector('.parts a').click()")  # a press would scroll up to it
     page.wait_for_selector(".tiles")
     at_top = page.evaluate("scrollY")
     page.go_back()
     page.wait_for_selector("tbody tr:has-text('e0000149')")
-    eventually(page, "scrollY", 2000)
+    evaluated(page, "scrollY", 2000)
     page.reload()
-    eventually(page, "scrollY", 2000)
+    evaluated(page, "scrollY", 2000)
     page.fill("input[type=search]", "E0000007")
     page.wait_for_selector("tbody:not(:has(tr + tr)) tr:has-text('e0000007')")
     page.click(".parts a:text-is('Overview')")
@@ -638,6 +635,31 @@ def test_back_brings_back_the_page_the_filter_and_the_place_of_a_long_list(desk,
     assert told == "Sessions: 251; 100 are on this page"
     assert (at_top, filtered) == (0, "E0000007")
     assert looks == [([], 0)] * 2
+
+
+def test_a_reload_before_a_long_list_has_come_back_does_not_lose_its_place(desk, site):
+    run(site, 1)
+    multiplied(site, 100)
+    page = desk.page
+    sign_in(page, site, "/console/studies/faces/sessions")
+    page.wait_for_selector("tbody tr >> nth=99")
+    page.evaluate("scrollTo(0, 2000)")
+    evaluated(page, "history.state?.scroll", 2000)
+    held = []
+    page.route("**/api/studies/faces/sessions*", lambda route: held.append(route))
+
+    # Back as soon as the next screen has scrolled up, which is noted a little later
+    page.evaluate("addEventListener('scroll', () => history.back(), {once: true})")
+    page.evaluate("document.querySelector('.parts a').click()")
+    evaluated(page, "location.pathname", "/console/studies/faces/sessions")
+    eventually(page, lambda: len(held), 1)
+    page.wait_for_timeout(500)
+    noted = page.evaluate("history.state.scroll")
+    page.unroute("**/api/studies/faces/sessions*")
+    page.reload()
+
+    evaluated(page, "scrollY", 2000)
+    assert noted == 2000
 
 
 def test_back_brings_back_what_was_looked_for_among_studies_and_settings_and_the_audit_log(desk, site):
