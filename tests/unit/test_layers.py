@@ -61,6 +61,7 @@ def name_of(path):
 MODULES = {name_of(path): path for path in source_files()}
 
 
+@functools.cache
 def room_of(module):
     first, *rest = module.split(".")
     if first == "backend" and rest and (len(rest) > 1 or rest[0] in ALONE or f"backend.{rest[0]}" in ROOMS):
@@ -84,7 +85,7 @@ def imported(tree, module, has_types=False):
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
                 yield whole if whole in MODULES else node.module
-        else:
+        elif not isinstance(node, ast.expr):  # which has no statements
             yield from imported(node, module, has_types)
 
 
@@ -95,6 +96,7 @@ def imports(has_types=False):
     return {name: set(imported(tree, name, has_types)) for name, tree in trees.items()}
 
 
+@functools.cache
 def layer_of(module):
     return next(place for place, rooms in enumerate(LAYERS) if room_of(module) in rooms)
 
