@@ -13,7 +13,7 @@ import re
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -37,13 +37,16 @@ class Cloudfront:
         functions: Mapping[str, Sequence[function.Function]],
         most_a_second: float = 10,
         timeout_s: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ):
         """
         Args:
             functions: the instances of each function, as many as it has concurrency.
             most_a_second: requests that each of them takes a second. Source: "Lambda quotas".
             timeout_s: for a reply, in place of the template's.
+            clock: of the seconds in which requests are counted.
         """
+        self._clock = clock
         resources = aws.template("service", "panel" in functions)["Resources"]
         self._resources = resources
         self._config = resources["Distribution"]["Properties"]["DistributionConfig"]
@@ -163,7 +166,7 @@ class Cloudfront:
     def _is_within_rate(self, stage: str) -> bool:
         """Return whether a function takes one more request in this second, and count it if so."""
         with self._lock:
-            latest, now = self._latest[stage], time.monotonic()
+            latest, now = self._latest[stage], self._clock()
             while latest and latest[0] <= now - 1:
                 latest.popleft()
             if len(latest) >= self._most[stage]:

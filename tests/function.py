@@ -219,6 +219,8 @@ class Function:
 def invocations(functions: Mapping[str, Function]) -> Iterator[str]:
     """Serve Lambda's call Invoke for functions by name; gives the URL for AWS_ENDPOINT_URL_LAMBDA."""
 
+    started: list[threading.Thread] = []
+
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             name = self.path.split("/")[3]
@@ -228,7 +230,8 @@ def invocations(functions: Mapping[str, Function]) -> Iterator[str]:
                 return self._reply(404, b"{}")
             if is_waited_for:
                 return self._reply(200, json.dumps(functions[name].invoke(event)).encode())
-            threading.Thread(target=functions[name].invoke, args=(event,)).start()
+            started.append(threading.Thread(target=functions[name].invoke, args=(event,)))
+            started[-1].start()
             return self._reply(202, b"")
 
         def _reply(self, status: int, body: bytes) -> None:
@@ -247,6 +250,8 @@ def invocations(functions: Mapping[str, Function]) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
+        for thread in started:
+            thread.join()
 
 
 def size_of(event: Mapping[str, Any]) -> int:

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from tests.isolation import interruptible
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -98,7 +99,7 @@ class Stranger:
         """Start a command that serves, at its own port if that is free; return its address."""
         port = _default_port(command)
         if not _is_free(port):
-            port = _free_port()
+            port = free_port()
             command = f"{command} --port {port}"
         with self._log.open("w") as log, interruptible():
             self._serving = subprocess.Popen(
@@ -119,7 +120,7 @@ class Stranger:
         """Stop what serves, as its last line says: by Ctrl-C."""
         process, self._serving = self._serving, None
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 0, self.served()
+        assert process.wait(timeout=PATIENCE_S) == 0, self.served()
         assert "Traceback" not in self.served(), self.served()
 
     def leave(self) -> None:
@@ -142,8 +143,3 @@ def _is_free(port: int) -> bool:
             return True
     except OSError:
         return False
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return one.getsockname()[1]

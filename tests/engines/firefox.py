@@ -13,9 +13,11 @@ from typing import Any
 
 from websocket import WebSocket, WebSocketException, create_connection
 
+from tests.ports import free_port
+
 from . import program
 from .page import NotEvaluated, Page
-from .processes import STARTED_WITHIN_S, NotStarted, display, free_port, running
+from .processes import STARTED_WITHIN_S, NotStarted, display, running
 
 _REPLY_WITHIN_S = 60
 _SETTINGS = {

@@ -41,12 +41,6 @@ def display(width_px: int, height_px: int) -> Iterator[str]:
         os.close(write)
 
 
-def free_port() -> int:
-    """Return a port of loopback that nothing listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return one.getsockname()[1]
-
-
 def await_port(port: int, process: subprocess.Popen) -> None:
     """Wait until a process listens on a port of loopback.
 

@@ -14,9 +14,11 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.client_config import ClientConfig
 from selenium.webdriver.remote.remote_connection import RemoteConnection
 
+from tests.ports import free_port
+
 from . import program
 from .page import NotEvaluated, Page
-from .processes import await_port, display, free_port, running
+from .processes import await_port, display, running
 
 _REPLY_WITHIN_S = 60
 _KEYS = {"Enter": Keys.ENTER, "Space": " "}

@@ -4,7 +4,6 @@ import contextlib
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -17,17 +16,12 @@ from backend.commands.simulated_evaluators import Client
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.task.picture_names import PictureNames
+from tests.ports import free_port
 from tests.unit.whole_sessions import take_part
 
 from . import sample_studies as studies
 
 SESSIONS = 50
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 @contextlib.contextmanager
@@ -71,7 +65,7 @@ def test_a_killed_server_has_lost_and_doubled_nothing(tmp_path):
     with ThreadPoolExecutor(SESSIONS) as pool:
         with server(tmp_path, port):
             runs = [pool.submit(evaluator, i) for i in range(SESSIONS)]
-            until = time.monotonic() + 60
+            until = time.monotonic() + 120
             while sum(cursor.trial_index for _, cursor in store.sessions("faces")) < 200:
                 assert time.monotonic() < until
                 time.sleep(0.02)

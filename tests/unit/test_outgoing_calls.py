@@ -100,6 +100,8 @@ def test_each_client_of_aws_in_a_function_has_timeouts_and_tries(module):
 
 
 WITHIN_S = 0.6
+LASTS_S = 40
+"""Without a deadline."""
 
 
 def by_fetch(url):
@@ -139,7 +141,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 def then(first, repeated=b"", pause_s=0.02):
     def speak(connection):
         connection.sendall(first)
-        for _ in range(int(10 / pause_s)):
+        for _ in range(int(LASTS_S / pause_s)):
             connection.sendall(repeated)
             time.sleep(pause_s)
 
@@ -172,7 +174,7 @@ def test_no_reply_holds_a_call_beyond_its_deadline(call, speak):
         with pytest.raises(ENDS, match=r"\S"):
             call(url.partition("/keys")[0])
 
-    assert time.monotonic() - began < WITHIN_S + 2
+    assert time.monotonic() - began < LASTS_S / 2
 
 
 BROKEN = {
@@ -200,7 +202,7 @@ def test_a_broken_reply_ends_a_call_with_a_sentence(call, sent):
         with pytest.raises(ENDS, match=r"\S"):
             call(url.partition("/keys")[0])
 
-    assert time.monotonic() - began < WITHIN_S + 2
+    assert time.monotonic() - began < LASTS_S / 2
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -221,7 +223,7 @@ def test_the_deadline_holds_for_the_resolution_of_a_name(call, monkeypatch):
 
     def slow(host, *rest, **named):
         if host == "slow.example":
-            time.sleep(4)
+            time.sleep(LASTS_S)
         return real("127.0.0.1", *rest, **named)
 
     monkeypatch.setattr(socket, "getaddrinfo", slow)
@@ -229,7 +231,7 @@ def test_the_deadline_holds_for_the_resolution_of_a_name(call, monkeypatch):
     with pytest.raises(ENDS, match=r"\S"):
         call("http://slow.example:9")
 
-    assert time.monotonic() - began < WITHIN_S + 2
+    assert time.monotonic() - began < LASTS_S / 2
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -250,7 +252,7 @@ def test_the_deadline_holds_for_all_addresses_of_a_name_together(call, monkeypat
         call("http://many.example:9")
 
     assert tried
-    assert time.monotonic() - began < WITHIN_S + 2
+    assert time.monotonic() - began < LASTS_S / 2
 
 
 def test_the_smoke_test_of_a_server_of_another_kind_ends_with_a_sentence(capsys):

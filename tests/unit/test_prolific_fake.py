@@ -61,7 +61,7 @@ def call(*arguments, **options):
 
 
 def call_with_headers(fake, method, path, body=None, token=None):
-    http = HTTPConnection(urlsplit(fake.url).netloc, timeout=5)
+    http = HTTPConnection(urlsplit(fake.url).netloc, timeout=60)
     headers = {"Authorization": f"Token {token or fake.token}"}
     try:
         http.request(method, f"/api/v1{path}", json.dumps(body) if body is not None else None, headers)

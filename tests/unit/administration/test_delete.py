@@ -319,7 +319,15 @@ def test_pictures_go_though_the_study_is_deleted_from_elsewhere_meanwhile(world,
     assert_gone(world)
 
 
-def test_two_who_delete_at_once_leave_nothing_and_forget_nobody(world, study):
+def test_two_who_delete_at_once_leave_nothing_and_forget_nobody(world, study, monkeypatch):
+    asks, both = delete_module._has_pictures_here, threading.Barrier(2)
+
+    def asked_by_both(*order):
+        found = asks(*order)
+        both.wait(60)  # who comes after the other has ended does not delete at once with it
+        return found
+
+    monkeypatch.setattr(delete_module, "_has_pictures_here", asked_by_both)
     for i in range(6):
         world.player(panel={"PROLIFIC_PID": f"p{i}"}).play()
     now, found = world.clock(), world.store.study("faces")

@@ -1,7 +1,6 @@
 """An HTTP server that answers as a test says, and records what it was sent."""
 
 import json
-import socket
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -63,10 +62,3 @@ def scripted(*answers):
         server.shutdown()
         server.server_close()
         thread.join()
-
-
-def closed_port():
-    """Return a port of this machine that nobody listens at."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]

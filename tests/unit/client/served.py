@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 from backend.cli import main
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
 SOON_S = 180
@@ -28,9 +28,7 @@ class Served:
 
     def __init__(self, folder):
         self.folder = Path(folder)
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            self.port = one.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.process = None
 

@@ -16,9 +16,10 @@ from backend.foundation.errors import (
     TooMany,
     Unavailable,
 )
+from tests.ports import free_port
 
 from ..foundation.slow_servers import drip, server
-from .scripted_server import Answer, closed_port, refusal, scripted
+from .scripted_server import Answer, refusal, scripted
 
 TOKEN = "oh_1_sEcReT"
 
@@ -114,7 +115,7 @@ def test_a_server_without_encryption_is_not_waited_for_to_have_it(time):
 
 
 def test_a_server_that_is_not_there_is_named(time):
-    port = closed_port()
+    port = free_port()
     with pytest.raises(Unavailable, match=rf"127\.0\.0\.1:{port} cannot be reached"):
         to(f"http://127.0.0.1:{port}", time, patience_s=3).get("/api/x")
 
@@ -280,4 +281,4 @@ def test_a_server_that_sends_a_byte_at_a_time_ends_at_the_deadline_of_the_reques
         with pytest.raises(Lost, match="cannot be reached"):
             connection.get("/api/me")
 
-    assert monotonic() - begun < 2.5
+    assert monotonic() - begun < 20  # of 40

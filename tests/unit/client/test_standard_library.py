@@ -27,7 +27,7 @@ import openhype
 client = openhype.Client(sys.argv[2])
 array = types.SimpleNamespace(shape=(2, 3, 3), dtype="uint8", tobytes=lambda: bytes(range(18)))
 submission = client.submit("faces", model="gan@1", images=[array], progress=True)
-print(submission.state, submission.result(timeout=5).score)
+print(submission.state, submission.result(timeout=60).score)
 assert issubclass(openhype.LimitReached, openhype.Conflict)
 """
 

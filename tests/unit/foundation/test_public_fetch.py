@@ -12,6 +12,9 @@ from backend.foundation.public_fetch import NotPublic, check_public, fetched
 from .certificates import context_of_server
 from .slow_servers import drip, server
 
+SOON_S = 20
+"""Half of what it takes without a deadline."""
+
 
 def resolving(*addresses):
     return lambda host, port, **_: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (a, port)) for a in addresses]
@@ -88,12 +91,12 @@ def test_one_deadline_holds_for_the_whole(text):
     begun = time.monotonic()
 
     with (
-        server(drip(text) if text else lambda _: time.sleep(3)) as url,
+        server(drip(text) if text else lambda _: time.sleep(40)) as url,
         pytest.raises((OSError, HTTPException)),
     ):
         fetched(url, 0.5, 1000, is_trusted=True)
 
-    assert time.monotonic() - begun < 2.5
+    assert time.monotonic() - begun < SOON_S
 
 
 @pytest.mark.parametrize("text", [b"X: " + b"x" * 200, b"\r\n" + b"x" * 200], ids=["header", "body"])
@@ -105,7 +108,7 @@ def test_the_deadline_holds_for_an_encrypted_reply(text, tmp_path, monkeypatch):
     with server(drip(b"HTTP/1.1 200 OK\r\n" + text), tls) as url, pytest.raises((OSError, HTTPException)):
         fetched(url, 0.8, 1000, is_trusted=True)
 
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < SOON_S
 
 
 def test_an_encrypted_reply_is_fetched(tmp_path, monkeypatch):
@@ -122,19 +125,19 @@ def test_the_deadline_holds_for_the_beginning_of_encryption():
     with server(drip(b"\x16\x03\x03\x40\x00" + b"x" * 200)) as url, pytest.raises((OSError, HTTPException)):
         fetched(url.replace("http://", "https://"), 0.5, 1000, is_trusted=True)
 
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < SOON_S
 
 
 def test_the_deadline_holds_for_the_resolution_of_the_name():
     def resolve(*_, **__):
-        time.sleep(3)
+        time.sleep(40)
         return []
 
     begun = time.monotonic()
     with pytest.raises(TimeoutError):
         fetched("https://keys.example/jwks.json", 0.3, 100, resolve)
 
-    assert time.monotonic() - begun < 1.5
+    assert time.monotonic() - begun < SOON_S
 
 
 def test_a_name_that_does_not_resolve_yet_may_be_stored_and_one_that_leads_inside_may_not():

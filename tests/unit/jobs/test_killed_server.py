@@ -17,9 +17,10 @@ from backend.foundation.timestamps import utc_now
 from backend.jobs import queue
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+from tests.ports import free_port
 
 from .. import sample_studies as studies
-from ..test_crash import free_port, server
+from ..test_crash import server
 from .ordered import Orders, noise
 
 CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children")

@@ -147,9 +147,9 @@ def test_a_running_job_is_cancelled(store, worker, tmp_path):
     ours = worker(run)
     thread = threading.Thread(target=ours.run_once)
     thread.start()
-    begun.wait(10)
+    begun.wait(60)
     queue.cancel(store, added.id, NOW)
-    thread.join(10)
+    thread.join(60)
 
     assert queue.job(store, added.id).state == "cancelled"
     assert [path.name for path in (tmp_path / "jobs").iterdir()] == [".place"]
@@ -428,7 +428,7 @@ def test_the_lease_is_renewed_again_after_any_kind_of_error(store, worker, monke
 
     def run(work, job):
         renewed = []
-        for _ in work.progress(range(500), 500, "waiting"):
+        for _ in work.progress(range(3000), 3000, "waiting"):
             time.sleep(0.02)
             renewed = [each.lease.renewals for each in queue.jobs(store)]
             if failed.is_set() and renewed[0] > 0:

@@ -459,7 +459,7 @@ def test_few_panels_are_asked_at_once_and_one_of_those_that_failed(panel):
     threads = [threading.Thread(target=visit, args=(source,)) for source in (sources[0], *sources[2:5])]
     for i, thread in enumerate(threads):
         thread.start()
-        held.acquire(timeout=10)
+        held.acquire(timeout=60)
         if i == 0:
             with pytest.raises(Unavailable, match="being fetched; try again in a moment"):
                 visit(sources[1])  # failed before, as the one that is being asked

@@ -91,7 +91,7 @@ class Visitor:
     def _opened(self):
         """Open a session; as on the page, a place that the panel does not know yet is asked for again."""
         body = {"consent_version": "1", "panel": self.link, "device": {}}
-        for _ in range(30):
+        for _ in range(300):
             try:
                 return self.http.post("/api/studies/faces/sessions", body)
             except Refused as refusal:
@@ -126,7 +126,7 @@ def make_site(tmp_path):
         yield make
 
 
-def until(is_so, what, seconds=20):
+def until(is_so, what, seconds=60):
     end = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < end, what

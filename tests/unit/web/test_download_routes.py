@@ -238,14 +238,14 @@ def test_only_a_few_requests_wait_for_files(world, study, monkeypatch):
 
     def wait():
         try:
-            downloads.get(*asked, wait_s=20)
+            downloads.get(*asked, wait_s=120)
         except (Unavailable, Conflict) as error:
             refused.append(error.code)
 
     threads = [threading.Thread(target=wait) for _ in range(5)]
     for thread in threads:
         thread.start()
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while not refused and time.monotonic() < until:
         time.sleep(0.02)
     at_once = len(refused)

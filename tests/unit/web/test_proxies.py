@@ -38,12 +38,12 @@ def served(app, behind_proxy):
         for channel in list(server.active_channels.values()):
             channel.will_close = True
         server.close()
-        thread.join(timeout=10)
+        thread.join(timeout=60)
         server.task_dispatcher.shutdown()
 
 
 def ask(port, method="GET", path="/", body=None, headers=()):
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         connection.request(method, path, body, dict(headers))
         reply = connection.getresponse()
         return reply, reply.read()
@@ -144,7 +144,7 @@ def test_connections_of_a_proxy_are_those_of_many_and_kept():
     app = Flask(__name__)
     app.add_url_rule("/", "page", lambda: "page")
     with served(app, behind_proxy=True) as port:
-        many = [http.client.HTTPConnection("127.0.0.1", port, timeout=5) for _ in range(40)]
+        many = [http.client.HTTPConnection("127.0.0.1", port, timeout=60) for _ in range(40)]
         for _ in range(2):
             for connection in many:
                 connection.request("GET", "/")

@@ -170,7 +170,7 @@ def served(world):
 
 def connection(served):
     place = urlsplit(served)
-    return closing(socket.create_connection((place.hostname, place.port), timeout=10))
+    return closing(socket.create_connection((place.hostname, place.port), timeout=60))
 
 
 def head(world, method, path, length, token=None):
