@@ -51,21 +51,24 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.slow("one of many browser tests, which take seconds each"))
 
 
-READING = b"READING_MS = 3000"
-"""In trials.js: how long people are told that another picture replaces one, as on a busy machine most do."""
+SHORTER = {
+    "task/trials.js": (b"READING_MS = 3000", b"READING_MS = 100"),
+    "shared/api.js": (b"SHORTEST_PAUSE_MS = 300", b"SHORTEST_PAUSE_MS = 50"),
+}
+"""What pages wait for in real time: people, who read that another picture replaces one, as on a busy machine
+most do; and a server that fails, until the page says so."""
 
 
 @pytest.fixture(scope="package", autouse=True)
-def nobody_reads():
-    """Have pages told so for a moment only."""
+def shorter_waits():
+    """Have pages wait less."""
     served = assets._served
 
     def quickly(path, *stamp):
         text = served(path, *stamp)
-        if path.name != "trials.js":
-            return text
-        assert READING in text
-        return text.replace(READING, b"READING_MS = 100")
+        long, short = SHORTER.get(assets.name(path), (b"", b""))
+        assert long in text
+        return text.replace(long, short) if long else text
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assets, "_served", quickly)

@@ -45,5 +45,5 @@ class Machine:
         self.server.close()
         for channel in list(self.server.active_channels.values()):
             channel.will_close = True
-        self.thread.join(timeout=10)
+        self.thread.join(timeout=60)
         self.server.task_dispatcher.shutdown()

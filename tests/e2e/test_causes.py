@@ -2,7 +2,7 @@
 
 import pytest
 
-from .conftest import Player
+from .conftest import FLASHES_GO_WRONG, Player
 from .test_engines import WINDOW_PX, skip_without
 
 UNFIT = "h1:text-is('This device cannot show the task')"
@@ -16,7 +16,7 @@ EVERY_OTHER_FRAME = """{
 def test_a_display_that_becomes_slow_within_a_block_is_told_and_the_block_goes_on_once_it_is_fit(
     player, site
 ):
-    site.create("glimpse", "time", images=4, blocks=1, spare_images=30, countdown_ms=500, feedback_ms=50)
+    site.create("glimpse", "time", images=4, blocks=1, spare_images=100, countdown_ms=500, feedback_ms=50)
     page = player.page
     page.add_init_script(EVERY_OTHER_FRAME)
     player.begin("glimpse")
@@ -24,8 +24,11 @@ def test_a_display_that_becomes_slow_within_a_block_is_told_and_the_block_goes_o
     player.answer("f")
     for frame in page.frames:
         frame.evaluate("window.isSlow = true")
-    player.answer("j")
-    page.wait_for_selector(UNFIT, timeout=30000)
+    while player.wait("question", "check") == "question":  # a busy machine does not notice it at once
+        player.answer("j")
+    if player.heading() == FLASHES_GO_WRONG:
+        page.keyboard.press("Enter")
+    page.wait_for_selector(UNFIT)
     told = page.inner_text("main")
     for frame in page.frames:
         frame.evaluate("window.isSlow = false")

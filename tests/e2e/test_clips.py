@@ -18,11 +18,12 @@ PLAYS = """(() => {
   CanvasRenderingContext2D.prototype.drawImage = new Proxy(CanvasRenderingContext2D.prototype.drawImage, {
     apply(target, pen, values) {
       window.drawn.push(performance.now());
+      window.onDrawn?.(window.drawn.length);
       return Reflect.apply(target, pen, values);
     },
   });
 })()"""
-"""Note when each picture was drawn."""
+"""Note when each picture was drawn, and tell who wants to know."""
 HIDE = """isHidden => {
   Object.defineProperty(document, "hidden", { value: isHidden, configurable: true });
   document.dispatchEvent(new Event("visibilitychange"));
@@ -196,14 +197,16 @@ def test_who_wants_less_motion_is_asked_before_a_clip_plays(player, site, made):
 
 def test_a_clip_that_was_hidden_is_played_from_its_beginning_and_flagged(player, site, made):
     made(images=2, clip_play="once", clip_replays=1)
-    player.begin("faces")
     page = player.page
-    page.wait_for_function("() => window.drawn.length >= 3")
-    page.evaluate(HIDE, True)
+    page.add_init_script(
+        f"window.onDrawn = (n) => n === 3 && setTimeout(() => ({HIDE})(window.isLeft = true))"
+    )
+    player.begin("faces")
+    page.wait_for_function("() => window.isLeft")
     page.wait_for_timeout(700)
     before = page.evaluate("window.drawn.length")
     assert before < FRAMES
-    page.evaluate("window.drawn = []")
+    page.evaluate("window.onDrawn = null; window.drawn = []")
     page.evaluate(HIDE, False)
     watch(player)
     page.wait_for_selector(f"{BUTTON}:text('Play again (1 left)')")

@@ -61,10 +61,10 @@ def test_files_of_opinion_scores_are_correlated_with_metrics(desk, site, tmp_pat
         page.click("text=Metrics against opinion scores of others")
         page.set_input_files("input[type=file]", [tmp_path / name for name in ("near.csv", "far.csv")])
         page.click("button:text-is('Correlate them')")
-        page.wait_for_selector(".jobs .error:has-text('none has')", timeout=20000)
+        page.wait_for_selector(".jobs .error:has-text('none has')")
         page.set_input_files("input[type=file]", [tmp_path / name for name in tables])
         page.click("button:text-is('Correlate them')")
-        page.wait_for_selector("h2:text-is('scores.csv')", timeout=20000)
+        page.wait_for_selector("h2:text-is('scores.csv')")
         page.reload()
         page.wait_for_selector("h2:text-is('scores.csv')")
 

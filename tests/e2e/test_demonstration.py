@@ -49,7 +49,10 @@ def stop(player, shown=0):
     player.press("instructions")
     player.start_flashes()
     judged = in_a_row = 0
-    while in_a_row < MISTIMED_BEFORE_ASKING:
+    while judged < shown or in_a_row < MISTIMED_BEFORE_ASKING:
+        if in_a_row == MISTIMED_BEFORE_ASKING:  # of its own a busy machine
+            player.page.click("button:text-is('Try again')")
+            in_a_row = 0
         player.page.evaluate(f"window.fails = {str(judged >= shown).lower()}")
         player.page.wait_for_selector("body[data-screen=question] .choices button:enabled")
         assert player.page.inner_text("#progress") == f"Picture {judged + 1} of 6"
@@ -93,6 +96,7 @@ def test_a_demo_without_a_single_flash_offers_to_play_without_them(player, serve
     assert player.page.url.endswith("/s/photos#demo")
 
 
+@pytest.mark.alone
 def test_a_demo_that_ends_early_gives_the_result_of_what_was_shown(player, served):
     hidden = HIDDEN_DURING_FLASHES.replace('!== "stimulus"', '!== "stimulus" || !window.fails')
     player.page.add_init_script(hidden)

@@ -247,7 +247,7 @@ def test_a_second_tab_is_told_and_can_take_over(player, site, open_page):
 @pytest.mark.parametrize("engine", ["Firefox"])
 def test_a_time_session_is_shown_as_planned_in_firefox(player, site, engine):
     site.create(
-        "glimpse", "time", images=4, blocks=2, spare_images=40, countdown_ms=100, feedback_ms=50,
+        "glimpse", "time", images=4, blocks=2, spare_images=100, countdown_ms=100, feedback_ms=50,
         start_exposure_ms=200,
     )  # fmt: skip
     player.begin("glimpse")
@@ -273,7 +273,7 @@ def test_a_time_session_is_shown_as_planned_in_firefox(player, site, engine):
 @pytest.mark.parametrize("engine", ["Firefox"])
 def test_the_compositor_bears_witness_after_another_screen_came_in_between(player, site, engine):
     site.create(
-        "glimpse", "time", images=6, blocks=1, spare_images=40, countdown_ms=100, feedback_ms=50,
+        "glimpse", "time", images=6, blocks=1, spare_images=100, countdown_ms=100, feedback_ms=50,
         start_exposure_ms=200, same_answer_notice=2,
     )  # fmt: skip
     player.begin("glimpse")

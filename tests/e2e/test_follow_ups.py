@@ -4,6 +4,7 @@ import pytest
 
 from backend.experiment.follow_ups import COLUMNS
 
+from .conftest import eventually
 from .test_accessibility import look, violations, violations_in_looks
 
 REASONS = "Hands|Text in the picture|Light and shadow"
@@ -37,12 +38,8 @@ def asked_of(response):
 
 def facts(player, site, count=1):
     """Return the follow-ups of the answers, once there are so many."""
-    for _ in range(200):
-        responses = site.stored("faces")[2]
-        if len(responses) >= count:
-            return [asked_of(response) for response in responses]
-        player.page.wait_for_timeout(50)
-    raise AssertionError(f"{len(responses)} answers are stored; {player.stands()}")
+    eventually(player.page, lambda: player.answers_stored("faces") >= count)
+    return [asked_of(response) for response in site.stored("faces")[2]]
 
 
 def picture_box(player):
@@ -323,7 +320,7 @@ def test_a_page_that_is_closed_before_the_follow_up_asks_the_trial_again(started
 
 def test_a_flash_is_followed_by_questions_without_the_picture(player, site):
     site.create(
-        "glimpse", "time", images=2, blocks=1, spare_images=40, countdown_ms=100, feedback_ms=50,
+        "glimpse", "time", images=2, blocks=1, spare_images=100, countdown_ms=100, feedback_ms=50,
         confidence="3", reasons=REASONS,
     )  # fmt: skip
     player.begin("glimpse")

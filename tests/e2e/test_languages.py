@@ -1,12 +1,12 @@
 """Studies in other languages, on a phone: played to their end, accessible, and with no English left."""
 
 import re
-import time
 
 import pytest
 
 from backend.administration.catalogues import catalogue
 
+from .conftest import eventually
 from .test_accessibility import violations
 
 PHONE = {"width": 390, "height": 780}
@@ -52,7 +52,7 @@ class Watched:
         self.direction = "rtl" if language == "ar" else "ltr"
 
     def check(self, screen):
-        self.page.wait_for_selector(f"body[data-screen={screen}]", timeout=30000)
+        self.page.wait_for_selector(f"body[data-screen={screen}]")
         if screen == "question":
             self.page.wait_for_selector(".choices button:enabled")
         found = self.page.evaluate("[document.documentElement.lang, document.documentElement.dir]")
@@ -72,7 +72,7 @@ class Watched:
             self.check("question")
             self.page.tap(f".choices button:nth-child({at % 2 + 1})")
             self.check("feedback")
-            self.page.wait_for_selector("body:not([data-screen=feedback])", timeout=30000)
+            self.page.wait_for_selector("body:not([data-screen=feedback])")
         self.check("done")
 
 
@@ -121,9 +121,7 @@ def test_what_is_asked_after_an_answer_leaves_no_english_either(phone, site, lan
 
     texts = catalogue(language)
     assert set(headings) == {texts[f"followup.{key}"] for key in ("confidence", "where", "why")}
-    until = time.monotonic() + 20
-    while not site.stored("faces")[2] and time.monotonic() < until:  # the answer is on its way
-        phone.wait_for_timeout(20)
+    eventually(phone, lambda: len(site.stored("faces")[2]), 1)  # the answer is on its way
     assert site.stored("faces")[2][0].response == "fake"
 
 
@@ -255,4 +253,4 @@ def test_controls_of_a_phone_are_as_high_as_a_finger(phone, site):
 def test_any_address_of_a_study_ends_in_words(phone, site, name):
     phone.goto(f"{site.url}/s/{name}")
 
-    phone.wait_for_selector("body[data-screen=error] h1, h1:text-is('Not found')", timeout=15000)
+    phone.wait_for_selector("body[data-screen=error] h1, h1:text-is('Not found')")

@@ -55,7 +55,8 @@ def test_a_session_of_two_models_is_played_and_the_page_tells_no_model(player, s
 
 @pytest.mark.alone
 def test_hype_time_shows_a_block_of_each_model(player, site, tmp_path):
-    made(site, tmp_path, "faces", method="time", blocks=2, images=4, spare_images=40, feedback_ms=20)
+    made(site, tmp_path, "faces", method="time", blocks=2, images=4, spare_images=100, countdown_ms=100,
+         feedback_ms=20)  # fmt: skip
     player.visit("faces")
     player.play_two_blocks()
 

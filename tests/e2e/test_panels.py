@@ -22,7 +22,7 @@ from backend.web.server import in_background
 from tests import prolific
 from tests.prolific import Books
 
-from .conftest import Player
+from .conftest import Player, eventually
 
 SUBMIT = "https://app.prolific.com/submissions"
 PAID = {"base_usd_cents": 200, "minutes": 10, "evaluators": 2}
@@ -65,11 +65,7 @@ class Guest(Player):
         self.page.goto(self.site.fake.books.link(self.place.id))
 
     def until_status(self, status):
-        for _ in range(200):
-            if self.place.status == status:
-                return
-            self.page.wait_for_timeout(50)
-        raise AssertionError(f"the place is {self.place.status}, not {status}")
+        eventually(self.page, lambda: self.place.status, status)
 
     def go_back(self):
         with self.page.expect_navigation(url=f"{SUBMIT}**"):
@@ -152,10 +148,7 @@ def test_whose_place_is_gone_is_told_kindly(guest, at_prolific, leave):
     guest.play(2)
     guest.wait("question")
     getattr(at_prolific.fake.books, leave)(guest.place.id)
-    for _ in range(200):
-        if at_prolific.stored("faces")[1].state == "returned":
-            break
-        guest.page.wait_for_timeout(50)
+    eventually(guest.page, lambda: at_prolific.stored("faces")[1].state, "returned")
 
     guest.page.keyboard.press("r")
     guest.wait("error")

@@ -132,6 +132,8 @@ def test_flashes_are_practised_and_an_instruction_follows_its_flash(player, site
         full_screen=False,
         mask_count=0,
         countdown_from=1,
+        countdown_ms=100,
+        feedback_ms=50,
     )
     player.visit("flashes")
     player.press("consent")

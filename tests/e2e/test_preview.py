@@ -40,7 +40,7 @@ def test_a_paid_study_is_previewed_from_the_console_without_a_trace(player, site
     page.wait_for_selector("body:not([data-screen=consent]) button.primary")
     page.keyboard.press("Enter")
     for n in range(1, 5):
-        page.wait_for_selector("body[data-screen=question]")
+        page.wait_for_selector("body[data-screen=question]:has(.choices button:enabled)")
         page.wait_for_selector(f"#progress:has-text('Picture {n} of 4')")
         assert page.is_hidden("aside.preview-line")
         assert page.inner_text("#bar").startswith("Preview")

@@ -154,13 +154,13 @@ def port_of(word, port):
 
 def answers(port):
     try:
-        with urlopen(f"http://127.0.0.1:{port}/api/openapi.json", timeout=5) as reply:
+        with urlopen(f"http://127.0.0.1:{port}/api/openapi.json", timeout=60) as reply:
             return reply.status == 200
     except (URLError, ConnectionError):
         return False
 
 
-def until(is_so, what, seconds=30):
+def until(is_so, what, seconds=120):
     end = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < end, what

@@ -110,7 +110,7 @@ def go_on(player):
 
 
 def wait_heading(player, heading):
-    player.page.wait_for_selector(f"h1:text-is({json.dumps(heading)})", timeout=20000)
+    player.page.wait_for_selector(f"h1:text-is({json.dumps(heading)})")
 
 
 def answer_before(player):

@@ -37,6 +37,8 @@ SESSIONS = 2
 """Of flashes, at most, until one is finished."""
 BUSY = 0.2
 """Share of mistimed flashes above which a machine is too busy for a session of flashes."""
+HURRY = re.compile(r"(READING_MS = |\"feedback_ms\": ?)\d+")
+"""For how long people are told something between pictures, in the page and in what it gets of the study."""
 SHOTS = 3
 """Screenshots of a session without a time limit; the canvas itself is looked at in every trial."""
 
@@ -201,8 +203,15 @@ def open_page(browser, url: str, script: str = "") -> tuple:
     page.add_init_script(f"{script}\n{SEEN}")
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("response", lambda reply: reply.status >= 400 and faults.append(reply.url))
+    page.route(re.compile(r"/(trials\.js|sessions)$"), hurried)
     page.goto(url)
     return page, faults
+
+
+def hurried(route) -> None:
+    """Have the page go on at once where it waits for people to read."""
+    reply = route.fetch()
+    route.fulfill(response=reply, body=HURRY.sub(r"\g<1>50", reply.text()))
 
 
 @pytest.fixture

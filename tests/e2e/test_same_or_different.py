@@ -27,7 +27,7 @@ SHORT = {
     "images": 8,
     "picture_checks": 4,
     "practice_images": 2,
-    "spare_images": 20,
+    "spare_images": 40,
     **TIMES,
 }
 QUICK = {"exposures_ms": "100", "gap_ms": 50, **SHORT}
@@ -67,7 +67,7 @@ def created(site, pairs, **settings):
 
 def begin(player):
     player.begin("pairs")
-    player.page.wait_for_selector("h1:text-is('Ready to practise?')", timeout=30000)
+    player.page.wait_for_selector("h1:text-is('Ready to practise?')")
 
 
 def play(player, keys="fj"):
@@ -99,7 +99,7 @@ def go_on(player, by_pointer=False):
 
 @pytest.mark.alone
 def test_every_interval_of_a_session_is_what_the_browser_s_trace_says(player, site, pairs):
-    created(site, pairs)
+    created(site, pairs, images=4, picture_checks=2)
     begin(player)
 
     with traced(player.page) as trace:
@@ -110,8 +110,8 @@ def test_every_interval_of_a_session_is_what_the_browser_s_trace_says(player, si
     assert Counter(
         picture_of(session, each.stimulus).kind for each in stored if is_scored(session, cursor, each)
     ) == {
-        TEST: 8,
-        CHECK: 4,
+        TEST: 4,
+        CHECK: 2,
         PRACTICE: 2,
     }
     sequences = [phases for _, phases in sorted(trace.sequences().items())]
@@ -153,7 +153,7 @@ def test_a_session_is_played_by_pointer_and_nothing_but_training_is_judged(playe
     told = page.inner_text("main")
     assert violations(page) == []
     page.click("main .primary")
-    page.wait_for_selector("h1:text-is('Ready to practise?')", timeout=30000)
+    page.wait_for_selector("h1:text-is('Ready to practise?')")
     assert violations(page) == []
     choices = itertools.cycle(("Same", "Different"))
     while (screen := coming(player)) != "done":
@@ -185,7 +185,7 @@ def test_a_tab_left_during_a_pair_has_another_one_in_its_place(player, site, pai
     created(site, pairs, practice_images=0)
     page = player.page
     player.begin("pairs")
-    page.wait_for_selector("h1:text-is('Ready?')", timeout=30000)
+    page.wait_for_selector("h1:text-is('Ready?')")
     page.evaluate(LEAVES_DURING % phase)
     player.press("instructions")
 
@@ -199,14 +199,14 @@ def test_a_tab_left_during_a_pair_has_another_one_in_its_place(player, site, pai
 
 
 def test_a_pair_that_a_reload_interrupts_is_replaced_and_training_is_not(player, site, pairs):
-    created(site, pairs, **QUICK)
+    created(site, pairs, **QUICK | {"images": 4, "picture_checks": 2})
     page = player.page
     begin(player)
     player.press("instructions")
     player.wait("question")
     page.reload()
     player.press("instructions")
-    page.wait_for_selector("h1:text-is('Ready to practise?')", timeout=30000)
+    page.wait_for_selector("h1:text-is('Ready to practise?')")
     assert site.stored("pairs")[1].voids == ()
     player.press("instructions")
     kinds = Counter()
@@ -219,7 +219,7 @@ def test_a_pair_that_a_reload_interrupts_is_replaced_and_training_is_not(player,
             before = len(cursor.voids)
             page.reload()
             player.press("instructions")
-            page.wait_for_selector("h1:text-is('Ready?')", timeout=30000)
+            page.wait_for_selector("h1:text-is('Ready?')")
             session, cursor, _ = site.stored("pairs")
             assert len(cursor.voids) == before + 1
             kinds[picture_of(session, cursor.voids[-1][1]).kind] += 1
@@ -227,7 +227,7 @@ def test_a_pair_that_a_reload_interrupts_is_replaced_and_training_is_not(player,
             player.wait("question")
         player.answer("fj"[cursor.trial_index % 2])
 
-    assert kinds == {TEST: 8, CHECK: 4}
+    assert kinds == {TEST: 4, CHECK: 2}
 
 
 @pytest.mark.core

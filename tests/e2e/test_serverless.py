@@ -120,7 +120,7 @@ def test_an_infinity_session_is_played_on_the_packages(player, site):
 
 
 def test_a_time_session_is_played_on_the_packages(player, site):
-    site.create("glimpse", "time", images=4, blocks=2, spare_images=60, countdown_ms=100, feedback_ms=50)
+    site.create("glimpse", "time", images=4, blocks=2, spare_images=100, countdown_ms=100, feedback_ms=50)
     player.visit("glimpse")
     player.play_two_blocks()
 
@@ -251,7 +251,7 @@ def test_the_console_shows_a_study_and_pauses_it(player, site):
     sign_in(player, site, "/results/faces")
     player.page.wait_for_selector("h1:has-text('Results of faces')")
     player.page.goto(f"{site.url}/console/studies/faces")
-    player.page.wait_for_selector("svg.narrowing", timeout=20000)
+    player.page.wait_for_selector("svg.narrowing")
     player.page.click("text=Pause the study")
     player.page.wait_for_selector("text=Paused: nobody new can begin")
     is_stopped = is_paused(site.store, "faces")

