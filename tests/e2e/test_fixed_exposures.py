@@ -7,7 +7,7 @@ import pytest
 
 from backend.experiment.session import is_scored
 
-from .test_exposures import COUNTDOWN_MS, MASK_MS, PICTURE, planned, seen
+from .test_exposures import COUNTDOWN_MS, MASK_MS, PICTURE, by_phase, planned, seen
 from .trace import frames_drawn, frames_shown, traced
 
 EXPOSURES = [50, 100, 500, None]
@@ -19,7 +19,7 @@ FRAMES_PATIENCE_MS = 10000
 def created(site, exposures="50,100,500,unlimited", **settings):
     settings = {
         "images": TRIALS,
-        "spare_images": 40,
+        "spare_images": 100,
         "countdown_ms": COUNTDOWN_MS,
         "feedback_ms": 20,
     } | settings
@@ -43,7 +43,7 @@ def play(player, *, ready="Ready?"):
 
 def checked(told, sequences, masks):
     """Check each flash against the trace: as planned, or flagged; return how many were flagged."""
-    flashes = [phases for _, phases in sorted(sequences.items()) if len(phases) > PICTURE + 1]
+    flashes = [phases for _, phases in sorted(sequences.items()) if phases[-1].phase > PICTURE]
     timed = [trial for trial in told if trial["exposure_ms"] is not None]
     assert len(flashes) == len(timed)
     unflagged, flagged = [], 0
@@ -58,8 +58,9 @@ def checked(told, sequences, masks):
         assert abs(trial["shown_ms"] - trial["exposure_ms"]) < frame_ms
         in_worker = timing["evidence"] in ("worker", "worker_element")
         count = frames_drawn if in_worker else frames_shown
-        if count(phases, frame_ms)[PICTURE:] != judged:
-            unflagged.append((trial, count(phases, frame_ms)))
+        shown = by_phase(phases, count, frame_ms)
+        if shown[PICTURE : PICTURE + 1 + masks] != judged:
+            unflagged.append((trial, shown))
     assert unflagged == []
     return flagged
 
@@ -83,7 +84,7 @@ def test_timed_and_unlimited_pictures_are_shown_as_planned(player, site, masks):
     assert all(response.shown_ms is None and response.timing is None for response in unlimited)
     assert all(len(response.mask_ms) == masks for response in stored if response.exposure_ms)
     # a countdown, which is no flash, comes before each picture that stays
-    assert sum(len(phases) == PICTURE + 1 for phases in sequences.values()) == len(unlimited)
+    assert sum(phases[-1].phase == PICTURE for phases in sequences.values()) == len(unlimited)
     print(f"{checked(told, sequences, masks)} of {len(told)} flagged")  # noqa: T201
 
 
