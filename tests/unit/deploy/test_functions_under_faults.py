@@ -162,7 +162,7 @@ def test_everybody_finishes_and_is_paid_once_and_nothing_is_lost_or_doubled(
         assert len(paid) == people
         assert exported(fresh, study, tmp_path) == sorted(answer for each in played for answer in each)
     print(method, dict(counts), faulty.faults, "answers", sum(map(len, played)))  # noqa: T201
-    assert all(count > 5 for count in faulty.faults.values())
+    assert all(count > 3 for count in faulty.faults.values())
     assert (counts["kills"] > 3, counts["doubled"] > 10, counts["killed payers"] > 10) == (True, True, True)
     assert counts["longest_ms"] < 2 * 1000 * TIMEOUT_S  # a doubled request is two
 
