@@ -135,7 +135,7 @@ def test_simulated_sessions_have_turns_of_their_own_which_go_with_them(world):
     studies.Person(world)
 
     def books(simulated):
-        return [entry.key for entry in world.store.entries(item_turns._book(study, simulated))]
+        return [entry.key for entry in world.store.entries(item_turns._turns_of(study, simulated))]
 
     assert (len(books(True)), books(False)) == (3, ["00000000"])
     clear_simulated(world.store, "sim")
