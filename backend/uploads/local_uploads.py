@@ -12,16 +12,17 @@ import json
 import os
 import secrets
 import shutil
+import tempfile
 import threading
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from backend.client.file_stream import PART_BYTES
-from backend.client.file_stream import checksum as checksum_of
 from backend.foundation.errors import Conflict, NotFound, StoreFailed, Unavailable, reason
 from backend.foundation.file_permissions import make_folder, private
 from backend.foundation.syncing import sync
@@ -34,7 +35,7 @@ _CHUNK = 256 * 1024
 _PAUSE_S = 0.006
 """Pause (s) after each chunk: at most some 37 MB/s are taken in all, so that answers are not delayed."""
 _TURN = threading.Lock()
-"""Held during the pause after a chunk."""
+"""Held while a chunk is written, and during the pause after it."""
 _WAITING = threading.BoundedSemaphore(8)
 """Of the server's 16 threads, those that parts may occupy."""
 _PARTIAL, _DELETED = ".partial-", ".deleted-"
@@ -77,8 +78,9 @@ class LocalUploads:
         length = uploads.part_length(upload.bytes, part)
         self._check_disk(length)
         try:
-            with _admitted():
-                content = _received(stream, part, length, upload.parts[part])
+            # Memory stays flat: until it is checked, a part is in a file without a name
+            with _admitted(), tempfile.TemporaryFile(dir=self._folder(id)) as content:
+                _receive(stream, content, part, length, upload.parts[part])
                 if part in upload.missing:
                     _store(self._folder(id), part, content)
             self._use(id, now)
@@ -259,34 +261,34 @@ def _admitted() -> Iterator[None]:
         _WAITING.release()
 
 
-def _store(folder: Path, part: int, content: bytearray) -> None:
+def _store(folder: Path, part: int, content: IO[bytes]) -> None:
     """Write a part to its place, and note it once it is on the disk."""
     with (folder / "archive").open("r+b") as archive:
         archive.seek(part * PART_BYTES)
-        archive.write(content)
+        content.seek(0)
+        shutil.copyfileobj(content, archive, _CHUNK)
         archive.flush()
         os.fsync(archive.fileno())
     (folder / "received" / str(part)).touch(mode=0o600)
     sync(folder / "received")
 
 
-def _received(stream: BinaryIO, part: int, length: int, checksum: str) -> bytearray:
-    """Return a part of `length` bytes; of a longer one, one byte more is read, to notice it.
+def _receive(stream: BinaryIO, content: IO[bytes], part: int, length: int, checksum: str) -> None:
+    """Write a part of `length` bytes to a file; of a longer one, one byte more is read, to notice it.
 
     Raises:
         InvalidInput: `wrong_part`.
     """
-    content = bytearray()
-    while chunk := stream.read(min(_CHUNK, length + 1 - len(content))):
+    count, crc = 0, 0
+    while chunk := stream.read(min(_CHUNK, length + 1 - count)):
         with _TURN:
-            content += chunk
+            content.write(chunk)
+            count, crc = count + len(chunk), zlib.crc32(chunk, crc)
             time.sleep(_PAUSE_S)
-    if len(content) != length:
-        length_read = "more" if len(content) > length else f"{len(content)}"
-        raise uploads.wrong_part(part, f"{length} bytes", length_read)
-    if (sent := checksum_of(content)) != checksum:
+    if count != length:
+        raise uploads.wrong_part(part, f"{length} bytes", "more" if count > length else f"{count}")
+    if (sent := f"{crc:08x}") != checksum:
         raise uploads.wrong_part(part, f"the CRC-32 {checksum}", sent)
-    return content
 
 
 @contextmanager
