@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import tracemalloc
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -65,6 +66,18 @@ def test_an_upload_begins_while_another_one_is_being_deleted(uploads, tmp_path):
     (tmp_path / "uploads" / begun.id / "upload.json").unlink()
 
     assert begin(uploads, member="bob").is_new
+
+
+def test_no_part_is_held_in_memory(uploads):
+    begun, part = begin(uploads), io.BytesIO(PARTS[0])
+    tracemalloc.start()
+    try:
+        uploads.write(begun.id, 0, part, NOW)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert most < PART_BYTES / 4
 
 
 def test_parts_come_in_any_order_and_twice(uploads):
