@@ -124,8 +124,9 @@ class Times:
         if is_at_a_bound:
             below, above = population.score_interval(found, values.numbers, self.range, extra, self.level)
             low, high = for_skewed(values.numbers, low, high)
-            low = max(min(low, below), self.range.low_ms)
-            high = min(max(high, above), self.range.high_ms)
+            low, high = min(low, below), max(high, above)
+        if is_at_a_bound or self.rule is not None:  # else nobody knows what other evaluators may be shown
+            low, high = max(low, self.range.low_ms), min(high, self.range.high_ms)
         if high - low <= 1e-9 * high:
             return None
         return {

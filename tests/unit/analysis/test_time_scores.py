@@ -191,3 +191,16 @@ def test_an_interval_far_wider_than_the_values_is_not_extended():
     low, high = for_skewed(np.array([951, 951, 951, 948.5]), 950.375 - 300, 950.375 + 300)
 
     assert (low, high) == pytest.approx((650.375, 1250.375))
+
+
+def test_an_interval_ends_where_the_staircase_does():
+    rows = [
+        {**row, "evaluator": name}
+        for name, ms in (("quick", 250), ("slow", 450))
+        for row in answered.time({"m": ms}, evaluators=1)
+    ]
+
+    interval = score(rows, "time")["models"][0]["interval"]
+
+    assert interval["method"] == "student"
+    assert interval["ci"] == [100, 1000]
