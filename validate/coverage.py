@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from backend.analysis.distributions import bootstrap
-from backend.analysis.models.psychometric import Trials, fit, profile_over_evaluators
+from backend.analysis.models.psychometric import Trials, fit
 from backend.analysis.score_intervals import score_details
 from backend.analysis.table.evaluator_values import values_by_model
 from validate.inferences import DOCS, put
@@ -225,39 +225,20 @@ def run() -> dict[str, Row]:
             "value": thresholds["staircase"], "agrees_if": "at least 0.88",
             "agrees": thresholds["staircase"] >= 0.88,
         },
-        "coverage of the pooled threshold of 30 evaluators, staircases": {
-            "value": thresholds["pooled"], "agrees_if": "at least 0.9",
-            "agrees": thresholds["pooled"] >= 0.9,
-        },
     }  # fmt: skip
 
 
 def threshold_coverage(studies: int, seed: int = 2) -> dict[str, float]:
     """Return the coverage (0 to 1) of intervals of the 75% threshold, by method of measurement.
 
-    Evaluators have a slope of 3 and a lapse rate of 0.03. A single evaluator has a midpoint of 300 ms;
-    midpoints of many are lognormal around it, with an SD of 0.3 of the logarithm. The true pooled threshold
-    is that of a fit to 3,000 of them.
+    Evaluators have a slope of 3, a lapse rate of 0.03 and a midpoint of 300 ms.
     """
     rng = np.random.default_rng(seed)
     truth = 300 * (0.25 / (0.47 - 0.25)) ** (1 / SLOPE)
     constant = np.tile(np.geomspace(80, 1000, 10), (studies, 45))
     plain = (constant, rng.random(constant.shape) < accuracy(constant, 300))
     alone = staircases(np.full(studies, 300.0), rng)
-    crowd = staircases(300 * np.exp(rng.normal(0, 0.3, 3000)), rng)
-    population = fit(Trials.of(crowd[0].ravel(), crowd[1].ravel()), level=None).threshold_ms
-    pooled = 0.0
-    for _ in range(studies):
-        shown, was_right = staircases(300 * np.exp(rng.normal(0, 0.3, 30)), rng)
-        everything = Trials.of(shown.ravel(), was_right.ravel())
-        people = [Trials.of(*one) for one in zip(shown, was_right, strict=True)]
-        over = profile_over_evaluators(everything, fit(everything, level=None), people, LEVEL)
-        pooled += _holds(over, population)
-    return {
-        "constant": _share(plain, truth),
-        "staircase": _share(alone, truth),
-        "pooled": pooled / studies,
-    }
+    return {"constant": _share(plain, truth), "staircase": _share(alone, truth)}
 
 
 def accuracy(exposure_ms: np.ndarray, midpoint_ms: np.ndarray | float) -> np.ndarray:

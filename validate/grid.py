@@ -20,11 +20,12 @@ from zlib import crc32
 import numpy as np
 
 from validate.inferences import DOCS, entry_of, put
-from validate.judged import JUDGED, MANY, Cell
+from validate.judged import JUDGED, MANY, Cell, Limited
 
 RESULTS = Path(__file__).parent / "grid.json"
 MARKS = ("<!-- grid: python -m validate.grid -->", "<!-- end of grid -->")
 BATCH = 100
+AT_A_LIMIT = "at a limit"
 LEAST, MOST, NEVER, FALSE = 0.93, 0.97, 0.9, 0.06
 PEOPLE = (5, 10, 20, 30, 60)
 POOLS = (20, 100, 1000, 5000, None)
@@ -85,6 +86,7 @@ def simulate(results: Row, studies: int | None, only: str, seed: int) -> None:
             size = min(BATCH, count - begun)
             studies_of = range(first + begun, first + begun + size)
             _add(results, part, held(part, true, studies_of, seed), size)
+            results[_key(part)] |= {AT_A_LIMIT: true[AT_A_LIMIT]} if true[AT_A_LIMIT] else {}
             write(results)
             done += size
             left = (time.monotonic() - begin) / done * (total - done) / 60
@@ -92,15 +94,24 @@ def simulate(results: Row, studies: int | None, only: str, seed: int) -> None:
 
 
 def truths(part: Part, seed: int) -> Row:
-    """Return mean estimates of studies of many evaluators, who share pictures only if they are the same."""
-    (cell, place), estimates = part, {}
+    """Return mean estimates of studies of many evaluators, who share pictures only if they are the same.
+
+    Of those that are limited, it is the median, and `AT_A_LIMIT` has the names of those at a limit.
+    """
+    (cell, place), drawn = part, {}
     judged = JUDGED[cell.judgment]
     same, numbers = judged.numbers[place]
-    many, rng = cell if same else replace(cell, pool=None), np.random.default_rng(_seeds(part, seed, 0))
+    of_all, rng = cell if same else replace(cell, pool=None), np.random.default_rng(_seeds(part, seed, 0))
     for _ in range(judged.truths):
-        for name, number in numbers(judged.draw(many, MANY, rng, same), cell):
-            estimates.setdefault(name, []).append(number.estimate)
-    return {name: np.mean(values, axis=0) for name, values in estimates.items()}
+        for name, number in numbers(judged.draw(of_all, MANY, rng, same), cell):
+            drawn.setdefault(name, []).append(number)
+    true: Row = {AT_A_LIMIT: []}
+    for name, many in drawn.items():
+        estimates, is_limited = [number.estimate for number in many], isinstance(many[0], Limited)
+        true[name] = (np.median if is_limited else np.mean)(estimates, axis=0)
+        if is_limited and many[0].is_at_a_limit(true[name]):
+            true[AT_A_LIMIT].append(name)
+    return true
 
 
 def held(part: Part, true: Row, studies: range, seed: int) -> dict[str, list[float]]:
@@ -149,13 +160,15 @@ def rows(results: Row) -> Iterator[Row]:
     """Yield a row for each number and cell in which it was printed in half a batch or more."""
     for part in parts():
         cell = part[0]
-        for name, (count, of) in results.get(_key(part), {"held": {}})["held"].items():
+        found = results.get(_key(part), {"held": {}})
+        for name, (count, of) in found["held"].items():
             if of < BATCH / 2:
                 continue
             entry = entry_of(name, JUDGED[cell.judgment].method or cell.judgment.lower())
             yield {
                 "what": entry[0].what if entry else name, "name": name, "cell": cell, "share": count / of,
                 "studies": of, "se": math.sqrt(0.0475 / of), "kind": kind_of(name),
+                "may_be_more": name in found.get(AT_A_LIMIT, ()) or cell.share == SHARES[0],
             }  # fmt: skip
 
 
@@ -173,7 +186,7 @@ def is_inside(row: Row, by: float = 0.0) -> bool:
     far = by * row["se"]
     if row["kind"] == "verdict":
         return row["share"] >= 1 - FALSE - far
-    may_be_more = row["kind"] == "promise" or row["cell"].share == SHARES[0]
+    may_be_more = row["kind"] == "promise" or row["may_be_more"]
     return row["share"] >= LEAST - far and (may_be_more or row["share"] <= MOST + far)
 
 

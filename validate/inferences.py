@@ -157,13 +157,13 @@ INFERENCES = (
     ),
     Inference(
         "threshold of all answers, of staircases", ALONE, "statistics.md#hype-time-besides-the-mode",
-        "findings.models.exposures.pooled.ci thresholds/threshold_ci",
-        "evaluators are the clusters; pictures are left out",
+        "findings.models.exposures.pooled.ci", "printed without an interval",
     ),
     Inference(
         "median of reversals, median threshold", ALONE, GRID,
         "findings.models.exposures.reversal_ms.* findings.models.exposures.threshold_ms.* "
-        "thresholds/reversal_median_ci", "each evaluator enters with one value; pictures are left out",
+        "thresholds/reversal_median_ci thresholds/threshold_ci",
+        "each evaluator enters with one value; pictures are left out",
     ),
     Inference(
         "metrics' correlations, other evaluators", ALONE, "statistics.md#metrics-beside-scores",

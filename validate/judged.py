@@ -21,7 +21,6 @@ from backend.analysis.constant_stimuli import between_exposures, function_of
 from backend.analysis.distributions.rank_ranges import rank_ranges
 from backend.analysis.error_rates import sides
 from backend.analysis.judgment_scores import scores_of
-from backend.analysis.models import psychometric
 from backend.analysis.models.tournament import checks, fit_strengths, strengths
 from backend.analysis.pairs import accuracy, over_evaluators
 from backend.analysis.score_intervals import between_models, score_details
@@ -105,6 +104,18 @@ class Edge(Interval):
 
     def held(self, true: Any) -> float:
         return float(not (-abs(true) < self.low and self.high < abs(true)))
+
+
+@dataclass(frozen=True)
+class Limited(Interval):
+    """An interval of a threshold that is limited to the exposures shown: what is true is the median."""
+
+    least: float
+    most: float
+
+    def is_at_a_limit(self, true: float) -> bool:
+        """Return whether the true threshold is at a limit or beyond, where an interval has one end."""
+        return not self.least < true < self.most
 
 
 @dataclass(frozen=True)
@@ -374,20 +385,15 @@ def time_numbers(answers: Answers, _cell: Cell) -> Named:
     yield from intervals("models.interval.ci", values["m"].numbers.mean(), found["interval"]["ci"])
     threshold, (low, high) = found["threshold"], found["threshold"]["ci"]
     ends = 0.0 if low is None else low, math.inf if high is None else high
-    if threshold["ms"] is not None:
-        yield "models.threshold.ci", Interval(threshold["ms"], *ends)
+    yield (
+        "models.threshold.ci",
+        Limited(threshold["ms"], *ends, threshold["floor_ms"], threshold["ceiling_ms"]),
+    )
 
 
 def staircases_numbers(answers: Answers, _cell: Cell) -> Named:
     found = exposures.exposures_of(answers, 0, LEVEL, 0.75, is_each_with_ci=False)
-    pooled, median = found["pooled"], found["threshold_ms"]
-    name = "findings.models.exposures"
-    limited = psychometric.limited(
-        pooled["threshold_ms"], pooled["ci"], pooled["shortest_ms"], pooled["longest_ms"]
-    )
-    if limited["ci"]:
-        low, high = limited["ci"]
-        yield f"{name}.pooled.ci", Interval(limited["ms"], low or 0.0, math.inf if high is None else high)
+    median, name = found["threshold_ms"], "findings.models.exposures"
     reversal = found["reversal_ms"]
     yield from intervals(f"{name}.reversal_ms.median_ci", reversal["median"], reversal["median_ci"])
     if median["median"] is not None and median["median_ci"]:

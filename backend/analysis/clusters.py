@@ -82,7 +82,7 @@ def share_of(part: Part, who: Answered, level: float) -> tuple[float | None, lis
     """Return the share of answers that count with Wilson's interval for the effective sample size.
 
     The effective size is that of independent answers with the variance that evaluators and pictures show
-    (Korn and Graubard, 1998); evaluators cannot vary less than answers do by chance. No share among no
+    (Korn and Graubard, 1998), and at least what `inference.Share` has of that of answers. No share among no
     answers, and no interval of one evaluator's.
     """
     counts, among = part

@@ -34,8 +34,8 @@ def detection(
 
     A positive c is a bias to "real". None if nobody saw both sides. Intervals are Student's over evaluators
     and the stimuli that they share: an answer moves z of its evaluator's side by 1 / ((n + 1) phi(z)).
-    Evaluators cannot vary less than they would by chance if each erred with the share of all. There is none
-    if all of them gave one answer on a side: values are then those of the correction alone.
+    What they would vary by chance, if each erred with the share of all, gives the least variance. There is
+    none if all of them gave one answer on a side: values are then those of the correction alone.
 
     Args:
         model: code of `answers.model`.

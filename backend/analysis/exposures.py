@@ -8,9 +8,10 @@ Not every evaluator's function reaches the accuracy of the threshold at the expo
 those that do is a mean over the better evaluators. So the median over evaluators counts the others as
 beyond the longest exposure; it is the advised summary. If half or more are beyond, it is the threshold
 of the pooled answers. Each staircase stays where its own evaluator has about the same accuracy, so that the
-pooled function may be nearly flat, and its interval without ends.
+pooled function may be nearly flat: its threshold has no interval (that of the profile likelihood covered 88
+to 100%, often without an end).
 
-The mean of reversals has no interval either: a few slow people determine it, of whom 20 evaluators often
+The mean of reversals has none either: a few slow people determine it, of whom 20 evaluators often
 have none. The median over evaluators has one that holds whatever the distribution.
 
 Functions have no test of their fit: the exposures follow the answers, and against data sets
@@ -74,16 +75,16 @@ def exposures_of(
         at: accuracy (0 to 1) of the threshold.
         is_each_with_ci: whether evaluators' own thresholds have intervals, which take most of the time.
     """
-    rows, reversals, thresholds, trials = [], [], [], []
+    rows, reversals, thresholds = [], [], []
     mine = answers.of_model[model]
     shown = answers.exposures_ms[mine]
     for judge in np.flatnonzero(answers.judges.model == model).tolist():
         some = answers.judges.responses[judge]
         reversal = _reversals(answers, some)
-        trials.append(trials_of(answers, some))
         fit = None
         if len(some) >= FEWEST_TRIALS:
-            fit = psychometric.fit(trials[-1], at=at, level=level if is_each_with_ci else None)
+            trials = trials_of(answers, some)
+            fit = psychometric.fit(trials, at=at, level=level if is_each_with_ci else None)
             thresholds.append(fit.threshold_ms)
         name = answers.evaluator.names[answers.judges.evaluator[judge]]
         rows.append({"evaluator": name, "reversal_ms": reversal, "psychometric": fit and _untested(fit)})
@@ -99,7 +100,7 @@ def exposures_of(
             **over_evaluators(thresholds, float(shown.min()), float(shown.max()), level),
             "at": at,
         },
-        "pooled": _pooled(everything, trials, level, at),
+        "pooled": _untested(psychometric.fit(everything, at=at, level=None)),
         "points": _points(everything),
         "evaluators": rows,
     }
@@ -154,13 +155,6 @@ def over_evaluators(
 def trials_of(answers: Answers, some: np.ndarray) -> Trials:
     """Return some answers as trials of a psychometric function."""
     return Trials.of(answers.exposures_ms[some], 1 - answers.error[some])
-
-
-def _pooled(everything: Trials, by_evaluator: list[Trials], level: float, at: float) -> dict[str, Any]:
-    """Return the fit to all answers, whose `ci` is over evaluators."""
-    fit = psychometric.fit(everything, at=at, level=None)
-    over = psychometric.profile_over_evaluators(everything, fit, by_evaluator, level)
-    return {**_untested(fit), "ci": over and [*over]}
 
 
 def _points(trials: Trials) -> list[dict[str, Any]]:

@@ -10,6 +10,9 @@ to that of `population.py`, whose people have normally distributed log threshold
 evaluators' values, since some slow people among quick ones are the usual case. It includes the variance of
 stimuli that evaluators share: the covariance of residuals on them, each answer's error less what the
 evaluator's own function expects (`crossing.py`).
+
+The upper end of the threshold's is farther out by half of the skewness of exponential values that so many
+people do not show; half, since it is that of logarithms (docs/statistics.md has the coverage).
 """
 
 import math
@@ -26,8 +29,10 @@ from backend.analysis.distributions.inference import (
     Estimate,
     Seen,
     mean_of,
+    reaches,
     shared_pictures,
     t_quantile,
+    unseen_skewness,
 )
 from backend.analysis.models import population, psychometric
 from backend.analysis.models.population import Counts, Population, Range
@@ -108,7 +113,7 @@ class Times:
         is_at_a_bound = blocks["at_floor"] + blocks["at_ceiling"] >= AT_A_BOUND
         return {
             "interval": self._interval(values, population, pictures, is_at_a_bound),
-            "threshold": self._threshold(population, pictures),
+            "threshold": self._threshold(population, pictures, len(values)),
             "blocks": blocks,
         }
 
@@ -148,10 +153,13 @@ class Times:
         half = math.hypot(*(_half(part, self.level) for part in (mean.people, mean.pictures)))
         return mean.value - half, mean.value + half
 
-    def _threshold(self, population: Population, pictures: "Pictures | None") -> dict[str, Any]:
+    def _threshold(self, population: Population, pictures: "Pictures | None", count: int) -> dict[str, Any]:
         low, middle, high = population.threshold
         half = _half(None if pictures is None else pictures.of_threshold, self.level)
-        ends = middle - math.hypot(middle - low, half), middle + math.hypot(high - middle, half)
+        quantile = t_quantile(count - 1, self.level)
+        _, reach = reaches(quantile, 1.0, unseen_skewness(count) / 2)
+        longer = (high - middle) * reach / quantile
+        ends = middle - math.hypot(middle - low, half), middle + math.hypot(longer, half)
         beyond = math.log(self.range.low_ms) - 1, math.log(self.range.high_ms) + 1
         return self._as_dict(
             math.exp(middle), [math.exp(min(max(end, beyond[0]), beyond[1])) for end in ends]

@@ -12,6 +12,7 @@ at the slowest rate of that bias to its upper end without correction. Variances 
 are the jackknife's where those are larger than the linearised ones (docs/agreement.md has the coverage).
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -27,6 +28,7 @@ from backend.analysis.distributions.inference import (
     Estimate,
     holm,
     third_of_share,
+    unseen_skewness,
     wilson_interval,
 )
 from backend.foundation.errors import InvalidInput
@@ -40,6 +42,8 @@ _GROUPS = {
 FEWEST_PEOPLE = 10
 """Number of people below which their agreement with one another has no interval: those of five, each of whom
 is in four of ten pairs, cover 79 to 99%."""
+_OF_RAREST = 7.0
+"""Skewness of a vote of which 2% are for one side."""
 _LEAST = 0.01
 """A corrected area is not nearer to 0 and 1, where log odds have no end, unless the area itself is."""
 
@@ -245,24 +249,45 @@ def _ties(votes: Votes, distances: np.ndarray, is_here: np.ndarray) -> int:
 
 def _interval(votes: Votes, scored: _Scored, level: float) -> list[float] | None:
     """Return the interval over evaluators and items, in percent."""
-    part = scored.variances(votes).by_both
+    variances = scored.variances(votes)
     if votes.kind == TWO_AFC:
-        return _share_interval(scored.score, part, int(scored.is_used.sum()), level)
-    return _area_interval(scored.score, scored.corrections, part, level) if part else None
+        return _share_interval(scored.score, variances, int(scored.is_used.sum()), level)
+    same = float(votes.vote[scored.is_used].mean())
+    return _area_interval(scored.score, scored.corrections, variances, same, level)
 
 
-def _share_interval(share: float, part: Component | None, votes: int, level: float) -> list[float] | None:
-    """Return Wilson's interval (percent) of a share (0 to 1) with the effective number of votes."""
+def _share_interval(share: float, variances: TwoWay, votes: int, level: float) -> list[float] | None:
+    """Return Wilson's interval (percent) of an agreement (0 to 1) with the effective number of votes.
+
+    Whoever is careless or of another kind agrees less with everybody, and nobody as much more: evaluators'
+    agreements have a long tail below, of which few evaluators show part.
+    """
+    part, people = variances.by_both, variances.by_evaluators
     if part is None:
         return None
-    skewed = replace(part, third=third_of_share(share, part.variance, part.third, votes))
-    return [100 * end for end in wilson_interval(share, skewed, votes, level)]
+    third = third_of_share(share, part.variance, part.third, votes)
+    if people is not None and people.variance:
+        third -= unseen_skewness(people.df + 1) * part.variance**1.5
+    return [100 * end for end in wilson_interval(share, replace(part, third=third), votes, level)]
 
 
 def _area_interval(
-    score: float, corrections: Sequence[float], part: Component, level: float
+    score: float, corrections: Sequence[float], variances: TwoWay, same: float, level: float
 ) -> list[float] | None:
-    """Return the interval (percent) of an area (0 to 1), corrected for its bias from few items."""
+    """Return the interval (percent) of an area (0 to 1), corrected for its bias from few items.
+
+    Where votes for *same* are rare, few evaluators cast most of them, and areas have a long tail above: in
+    proportion to the skewness of a vote, and with 2% that of exponential values.
+
+    Args:
+        same: share of votes for *same* (0 to 1).
+    """
+    part, people = variances.by_both, variances.by_evaluators
+    if part is None:
+        return None
+    if people is not None:
+        rare = (1 - 2 * same) / math.sqrt(max(same * (1 - same), _LEAST)) / _OF_RAREST
+        part = replace(part, third=rare * unseen_skewness(people.df + 1) * part.variance**1.5)
     least, most = min(_LEAST, score), max(1 - _LEAST, score)
     centres = [min(max(score - each, least), most) for each in corrections]
     cis = [Estimate(centre, part).log_odds_interval(level) for centre in centres]
@@ -314,7 +339,7 @@ def _unbiased(votes: Votes, agreeing: np.ndarray, here: Sequence[np.ndarray], le
         size = int(counts.sum())
         if len(np.unique(votes.evaluator[pairs[votes.item] > 0])) < FEWEST_PEOPLE:
             return {"unbiased": 100 * mean, "ci": None, "items": len(known)}
-    ci = _share_interval(mean, variance.by_both, size, level)
+    ci = _share_interval(mean, variance, size, level)
     return {"unbiased": 100 * mean, "ci": ci, "items": len(known)}
 
 

@@ -8,7 +8,7 @@ that of item i, and r the single ones, the variance over evaluators and items to
 
 (Cameron, Gelbach and Miller, 2011, Journal of Business & Economic Statistics 29, 238-249): the first two
 terms contain the variance of single votes once each. Each of the first two has its factor n / (n - 1).
-Evaluators cannot vary less than single votes do, nor items.
+Items cannot vary less than single votes do; of evaluators, see `inference.least_variance`.
 
 For the agreement of people with one another, the observations are pairs of votes on one item. Two of them
 are related if they share an item or an evaluator (Aronow, Samii and Assenova, 2015, Political Analysis 23,
@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import coo_array
 
-from backend.analysis.distributions.inference import Component, clustered, df_of_parts
+from backend.analysis.distributions.inference import Component, clustered, df_of_parts, least_variance
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,8 @@ def _combined(by_people: Component | None, items: np.ndarray, common: np.ndarray
     by_items = _clustered(items)
     if by_people is None or by_items is None:
         return TwoWay(by_people, by_items, None)
-    of_people = replace(by_people, variance=max(by_people.variance, float(common.sum())))
+    least = float(least_variance(by_people.variance, float(common.sum())))
+    of_people = replace(by_people, variance=max(by_people.variance, least))
     # where nothing varies, the fewer degrees of freedom count
     fewer, more = sorted((of_people, _of_items(items, common)), key=lambda part: float(part.df))
     return TwoWay(by_people, by_items, fewer + more)

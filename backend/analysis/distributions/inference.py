@@ -17,8 +17,8 @@ that the component would be too small by 1 / stimuli. If all evaluators saw diff
 Intervals and tests are Student's. Those of shares are Wilson's (1927), with Student's quantile instead of the
 normal one and with the effective sample size: that of a simple random sample with the variance that
 evaluators and stimuli show (Korn and Graubard, 1998; Dean and Pagano, 2015). They are asymmetric near 0 and
-100%, and remain within them. Evaluators cannot vary less than answers do by chance, so the wider of this
-interval and the one that treats all answers as independent is used. `make validate` tests its coverage.
+100%, and remain within them. Evaluators cannot vary less than answers do by chance, so where they seem to,
+the variance of independent answers enters too (`least_variance`). `make validate` tests the coverage.
 
 A few evaluators who err far more often than the others make the mean of others like them too low more often
 than too high, and its variance too small with it. So on the side of the longer tail an end is farther out, by
@@ -51,6 +51,8 @@ has a true error rate of 6.3%, P(|z| > 1.96 sqrt(0.9))."""
 _ROUNDING = 1e-18
 """Variance of an area up to which it is rounding error."""
 
+LEAST_PART = 0.5
+"""See `least_variance`."""
 _SAME = 1e-9
 """Standard error, as a share of the estimate, up to which it is rounding error."""
 
@@ -86,10 +88,11 @@ class Component:
         """Return how many standard errors an interval reaches below and above the estimate."""
         return reaches(t_quantile(self.df, level), self.variance, self.third)
 
-    def at_least(self, other: "Component", level: float) -> "Component":
-        """Return this component, or another one if its interval is wider."""
-        widths = (t_quantile(each.df, level) * math.sqrt(each.variance) for each in (self, other))
-        return self if next(widths) >= next(widths) else other
+    def at_least(self, answers: "Component", level: float) -> "Component":
+        """Return this component, that of evaluators, or what is left of that of answers if it is wider."""
+        least = replace(answers, variance=float(least_variance(self.variance, answers.variance)))
+        widths = (t_quantile(each.df, level) * math.sqrt(each.variance) for each in (self, least))
+        return self if next(widths) >= next(widths) else least
 
     def straight(self, t: Any) -> Any:
         """Return Student's statistic at which an interval ends `t` standard errors from the estimate.
@@ -185,8 +188,9 @@ class Estimate:
 class Share(Estimate):
     """A share of answers (0 to 1), whose evaluators cannot vary less than independent answers do.
 
-    So both variances are used, and of intervals the wider one, of p-values the larger one. The skewness of
-    independent answers is that of Wilson's interval itself; that of evaluators is `third_of_share`.
+    So their variance and the `least_variance` are used, and of intervals the wider one, of p-values the
+    larger one. The skewness of independent answers is that of Wilson's interval itself; that of evaluators is
+    `third_of_share`.
     """
 
     answers: float = field(kw_only=True)
@@ -367,10 +371,34 @@ def share_variances(
     are part of both. Arguments are numbers, or arrays of one shape.
     """
     # evaluators who do not differ at all give no information on the variance: then their number counts
-    variances = np.stack(np.broadcast_arrays(people, share * (1 - share) / responses))
+    least = least_variance(people, share * (1 - share) / responses)
+    variances = np.stack(np.broadcast_arrays(people, least))
     dfs = np.stack(np.broadcast_arrays(df, np.where(people, np.inf, df)))
     both = Component(variances, dfs) + Component(of_images, images_df)
     return both.variance, both.df
+
+
+def least_variance(people: Any, answers: Any) -> Any:
+    """Return the variance below which that of evaluators is not taken; numbers, or arrays.
+
+    Evaluators cannot vary less than independent answers do. But if the wider of both intervals is used, that
+    of five who do not differ covers 98%, since Student's covers 95% by itself: few who are alike by chance
+    make up for few who are not. So it is `LEAST_PART` of the variance of answers, and the more of it the less
+    evaluators vary: all if they do not at all.
+
+    Args:
+        people: variance over evaluators.
+        answers: that of independent answers.
+    """
+    return np.maximum(LEAST_PART * answers, answers - 2 * people)
+
+
+def unseen_skewness(count: float) -> float:
+    """Return the part of the skewness of a mean of exponential values that samples of `count` do not show.
+
+    Of a skewness of 2, 5 to 60 values show the part n / (n + 11), on average (simulated).
+    """
+    return 2 * 11 / (count + 11) / math.sqrt(count)
 
 
 def third_of_share(share: Any, variance: Any, third: Any, answers: Any) -> Any:

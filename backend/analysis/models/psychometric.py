@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri, expit, logit, xlogy
 
-from backend.analysis.distributions.inference import clustered, t_quantile
+from backend.analysis.distributions.inference import LEAST_PART, clustered, t_quantile
 from backend.foundation.errors import InvalidInput
 
 THRESHOLD_AT = 0.75  # halfway from chance to certainty for two alternatives
@@ -419,11 +419,10 @@ def profile_over_evaluators(
 ) -> tuple[float | None, float | None] | None:
     """Return the profile likelihood interval (ms) of the threshold of a fit to the answers of several people.
 
-    The likelihood is scaled by the ratio of the variance over evaluators to that of independent answers
-    (Rotnitzky and Jewell, 1990): that of the threshold or of the number of right answers, whichever is
-    larger, and at least 1. It is compared with the square of Student's quantile. An end that the answers do
-    not bound is None; None for a single evaluator. (The threshold and Student's quantile times its standard
-    error cover 67 to 80% where answers hardly determine the slope, as those of staircases.)
+    The likelihood is scaled by the ratio of the threshold's variance over evaluators to that of independent
+    answers (Rotnitzky and Jewell, 1990), which is at least `LEAST_PART`; where the threshold is not reached,
+    by that of the number of right answers. It is compared with the square of Student's quantile. An end that
+    the answers do not bound is None; None for a single evaluator.
 
     Args:
         trials: all answers.
@@ -431,10 +430,9 @@ def profile_over_evaluators(
     people = len(by_evaluator)
     if people < 2:
         return None
-    influence, independent = _influence(fit, by_evaluator) or (np.zeros(1), 1.0)
-    of_threshold = clustered(influence, people).variance / independent
-    ratio = max(1.0, of_threshold, _variance_ratio(fit, by_evaluator))
-    limit = t_quantile(people - 1, level) * math.sqrt(ratio)
+    found = _influence(fit, by_evaluator)
+    ratio = clustered(found[0]).variance / found[1] if found else _variance_ratio(fit, by_evaluator)
+    limit = t_quantile(people - 1, level) * math.sqrt(max(LEAST_PART, ratio))
     best = np.array([math.log(fit.midpoint_ms), math.log(fit.slope), fit.lapse])
     threshold = None if fit.threshold_ms is None else math.log(fit.threshold_ms)
     cost = -fit.log_likelihood

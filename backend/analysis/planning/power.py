@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, ndtri, stdtrit
@@ -241,14 +242,30 @@ def other_score(spread: Spread, difference: float) -> float | None:
 
 
 def at_score(spread: Spread, score: float) -> Spread:
-    """Return the spread of a model with another score: variances are as p (1 - p); of times, as t^2."""
+    """Return the spread of a model with another score; variances of times are as t^2."""
     if spread.is_share:
-        bounded = min(max(score, 0.5), 99.5)
-        ratio = bounded * (100 - bounded) / (spread.score * (100 - spread.score))
+        answers, effects = map(float, _ratios(min(max(score, 0.5), 99.5), spread.score))
     else:
-        ratio = (score / spread.score) ** 2
-    names = ("between", "within", "sampled", "observed", "of_picture")
-    return replace(spread, score=score, **{name: ratio * getattr(spread, name) for name in names})
+        answers = effects = (score / spread.score) ** 2
+    return replace(
+        spread, score=score,
+        within=answers * spread.within, sampled=answers * spread.sampled,
+        between=effects * spread.between, of_picture=effects * spread.of_picture,
+        observed=answers * spread.sampled + effects * (spread.observed - spread.sampled),
+    )  # fmt: skip
+
+
+def _ratios(score: Any, other: float) -> tuple[Any, Any]:
+    """Return the ratios of variances at a score (percent, or scores) to those at another one.
+
+    Those of answers are as p (1 - p); those of evaluators and pictures, whose effects are alike in probits,
+    as the square of the normal density at its quantile of p.
+
+    Returns:
+        Of answers, and of effects.
+    """
+    answers = score * (100 - score) / (other * (100 - other))
+    return answers, np.exp(ndtri(other / 100) ** 2 - ndtri(score / 100) ** 2)
 
 
 def at_difference(spread: Spread, difference: float) -> Spread:
@@ -292,20 +309,22 @@ def _drawn(spread: Spread, evaluators: int, images: float, name: str) -> _Drawn:
     observed = spread.observed * df / np.maximum(_chi_square("observed", df), 1e-3)
     between = np.maximum(observed - spread.sampled, 0.0)
     of_picture = spread.of_picture * _chi_square("pictures", spread.of_picture_df) / spread.of_picture_df
-    score, scale = np.full(_STUDIES, spread.score), np.ones(_STUDIES)
+    score = np.full(_STUDIES, spread.score)
+    of_answers = of_effects = np.ones(_STUDIES)
     if spread.is_share:
         error = np.sqrt(np.maximum(observed, spread.sampled) / (df + 1) + spread.covariance)
         score = _inside(score + error * _normal("score"), (df + 1) * spread.images)
-        scale = score * (100 - score) / (spread.score * (100 - spread.score))
+        of_answers, of_effects = _ratios(score, spread.score)
     weights, sizes = (np.array(each)[:, None] for each in (spread.weights, spread.pictures))
-    true_pictures = scale * of_picture * weights / sizes
-    values = np.maximum(scale * (between + spread.sampling(images)) - true_pictures.sum(axis=0), 0.0)
+    true_pictures, between = of_effects * of_picture * weights / sizes, of_effects * between
+    values = np.maximum(between + of_answers * spread.sampling(images) - true_pictures.sum(axis=0), 0.0)
     own = (
-        scale * ((1 - (spread.alike or 0.0)) * between + spread.of_side(_FAKES, images))
+        (1 - (spread.alike or 0.0)) * between
+        + of_answers * spread.of_side(_FAKES, images)
         - true_pictures[_FAKES]
     )
     of_sides = np.array([[spread.of_side(side, images)] for side in (_REALS, _FAKES)])
-    noise = scale * of_sides * np.sqrt(2 / sizes / pairs)
+    noise = of_answers * of_sides * np.sqrt(2 / sizes / pairs)
     if spread.scale == "log-odds":  # the pictures of opponents add to it
         noise = noise * math.sqrt(spread.models / (spread.models - 1))
     shown = spread.shown(images)

@@ -10,7 +10,7 @@ from scipy.stats import t
 from backend.analysis.agreement import jnd
 from backend.analysis.agreement.item_agreement import agreement, columns_of
 from backend.analysis.agreement.two_way import two_way, two_way_apart, two_way_of_pairs
-from backend.analysis.agreement.votes import votes_of, votes_of_shares
+from backend.analysis.agreement.votes import JND, TWO_AFC, votes_of, votes_of_shares
 from backend.foundation.errors import InvalidInput
 from validate.agreement import Judges
 
@@ -246,7 +246,7 @@ def test_variances_are_sums_over_pairs_of_related_votes():
     products = np.outer(influence, influence)
     assert found.by_items.variance == pytest.approx(products[same_item].sum() * 6 / 5)
     own = (influence**2).sum()
-    people = max(products[same_person].sum() * 5 / 4, own)
+    people = max(seen := products[same_person].sum() * 5 / 4, own / 2, own - 2 * seen)
     assert found.by_both.variance == pytest.approx(people + max(0, (products[same_item].sum() - own) * 6 / 5))
 
 
@@ -309,7 +309,9 @@ def test_variances_of_agreement_are_sums_over_related_pairs_of_votes():
     of_people = max(people * 6 * 5 / (4 * 3), sum(r**2 for r in squares.values()) * 6 / 4)
     assert found.by_items.variance == pytest.approx(items * 5 / 4)
     assert found.by_evaluators.variance == pytest.approx(of_people)
-    assert found.by_both.variance == pytest.approx(max(of_people, both) + max(0, (items - both) * 5 / 4))
+    assert found.by_both.variance == pytest.approx(
+        max(of_people, both / 2, both - 2 * of_people) + max(0, (items - both) * 5 / 4)
+    )
 
 
 @pytest.mark.slow("draws many panels to know the variance between them")
@@ -464,3 +466,28 @@ def test_two_people_have_an_agreement_without_an_interval():
 
     assert people["unbiased"] == pytest.approx(100 * 2 / 3)
     assert people["ci"] is None
+
+
+def test_intervals_of_few_people_have_room_for_those_who_agree_less():
+    rng = np.random.default_rng(3)
+    reach = {}
+    for people in (5, 60):
+        study, distances = Judges(TWO_AFC).study(300, people, 5, rng)
+        (row,) = agreement(study, {"a": distances["a"]})["metrics"]
+        reach[people] = (row["score"] - row["ci"][0]) / (row["ci"][1] - row["score"])
+
+    assert reach[5] > 1.8
+    assert reach[60] < 1.4
+
+
+def test_intervals_of_areas_have_room_above_where_same_is_rare():
+    rng = np.random.default_rng(3)
+    reach = {}
+    for mean in (-4.0, 0.0):
+        study, distances = Judges(JND, mean=mean, item_sd=2.0).study(300, 8, 5, rng)
+        (row,) = agreement(study, {"a": distances["a"]})["metrics"]
+        found = row["average_precision"]
+        low, middle, high = logit(np.array([found["ci"][0], found["score"], found["ci"][1]]) / 100)
+        reach[mean] = (high - middle) / (middle - low)
+
+    assert reach[-4.0] > 1.15 > reach[0.0]

@@ -225,11 +225,13 @@ def test_the_other_model_has_the_score_at_which_evaluators_vary_more():
     assert other_score(time, 700) is None
 
 
-def test_variances_of_another_score_are_in_proportion():
-    other = at_score(known(10, 60, 100), 40)
+def test_variances_of_another_score_are_those_of_effects_in_probits():
+    spread = known(10, 60, 100)
+    other = at_score(spread, 40)
 
     assert other.within == pytest.approx(2400)
-    assert other.between == pytest.approx(60 * 2400 / 900)
+    assert other.between == pytest.approx(60 * (stats.norm.pdf(ndtri(0.4)) / stats.norm.pdf(ndtri(0.1))) ** 2)
+    assert other.observed == pytest.approx(other.between + spread.sampled * 2400 / 900)
     time = without_pilot(TIME)[0]
     assert at_score(time, 2 * time.score).observed == pytest.approx(4 * time.observed)
 

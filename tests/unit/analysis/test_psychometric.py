@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from backend.analysis.models.psychometric import Fit, Trials, fit, limited, profile_over_evaluators
 from backend.foundation.errors import InvalidInput
-from validate import coverage
 
 EXPOSURES = np.array([60.0, 90, 135, 200, 300, 450, 675, 1000])
 
@@ -96,11 +95,15 @@ def test_answers_that_no_such_function_makes_fit_badly():
     assert fit(Trials(EXPOSURES, right, totals), rng=np.random.default_rng(0)).p < 0.01
 
 
-@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
-def test_people_who_differ_widen_the_interval_of_the_pooled_threshold():
-    found = coverage.threshold_coverage(60)
+def test_people_who_differ_widen_the_interval_of_their_threshold():
+    rng = np.random.default_rng(5)
+    people = [drawn(rng, midpoint=300 * np.exp(0.5 * rng.standard_normal())) for _ in range(30)]
+    everything = Trials(EXPOSURES, sum(one.right for one in people), sum(one.total for one in people))
 
-    assert found["pooled"] > 0.85
+    found = fit(everything)
+    low, high = profile_over_evaluators(everything, found, people, 0.95)
+
+    assert np.log(high / low) > 2 * np.log(found.ci[1] / found.ci[0])
 
 
 def test_alike_people_have_the_interval_of_their_answers():

@@ -385,7 +385,7 @@ def test_indistinguishable_is_said_only_by_the_test_of_equivalence():
 
 
 def test_verdicts_against_50_percent_follow_the_p_values_corrected_for_the_number_of_models():
-    """53.57% of 700 answers: z = 1.89 and one-sided p = .029 alone, .059 of two models."""
+    """53.57% of 700 answers: z = 1.91 and one-sided p = .028 alone, .056 of two models."""
     shares = (53, 54, 53, 54, 53, 54, 54)
     rows = [
         {"model": model, "evaluator": f"{model}{e}", "truth": truth, "response": said}
@@ -402,7 +402,7 @@ def test_verdicts_against_50_percent_follow_the_p_values_corrected_for_the_numbe
     ]
 
     of_two, alone = (dict(section.model_notes)["a"] for section in sections)
-    assert alone.endswith("above 50% (p = .029): hyper-realistic to these people.")
+    assert alone.endswith("above 50% (p = .028): hyper-realistic to these people.")
     assert "neither shown to differ from 50%" in of_two
     assert [column.head for column in sections[0].tables[0].columns].count("p (Holm)") == 2
     assert not any(column.head == "p (Holm)" for column in sections[1].tables[0].columns)
