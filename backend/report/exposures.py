@@ -43,7 +43,7 @@ def section(view: FindingsView) -> Section | None:
         f"maximum likelihood, whose threshold is the exposure at which {formatting.share(at)} of answers are "
         "right.",
     ]
-    figures = [_functions(view, models[:_SHOWN_MODELS])]
+    figures = [_functions(models[:_SHOWN_MODELS])]
     if view.findings.get("staircases"):
         figures.insert(0, _staircases(view, models[:_SHOWN_MODELS]))
     notes = [
@@ -225,7 +225,7 @@ def _staircases(view: FindingsView, models: Sequence[Row]) -> Figure:
     )
 
 
-def _functions(view: FindingsView, models: Sequence[Row]) -> Figure:
+def _functions(models: Sequence[Row]) -> Figure:
     drawn = {row["model"]: row["exposures"] for row in models}
     rows = [
         {"model": row["model"], **point, "share": point["right"] / point["total"]}
@@ -246,9 +246,8 @@ def _functions(view: FindingsView, models: Sequence[Row]) -> Figure:
         "psychometric",
         "Psychometric functions",
         "Right answers by exposure, all evaluators of a model together (larger discs: more answers), with "
-        "the "
-        f"fitted function. The diamond is the exposure at which {at} are right, with its {view.level} "
-        "interval; the dashed line is guessing.",
+        f"the fitted function. The diamond is the exposure at which {at} are right; the dashed line is "
+        "guessing.",
         "Curves that rise from guessing as exposures lengthen.",
         lambda width_in: figures.exposures.psychometric(drawn, width_in),
         table,
