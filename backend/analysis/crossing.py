@@ -102,8 +102,7 @@ def sides_of(answers: Answers, model: int, residual: np.ndarray | None = None) -
         if beside is not None:
             here = np.ones(len(mine), bool)
             image = answers.image_ranks[mine] if side else beside.ranks[beside.codes[mine]]
-        wrong = answers.error[mine][here]
-        own = residual[here] if residual is not None else wrong - (wrong.mean() if len(wrong) else 0.0)
+        own = residual[here] if residual is not None else answers.residuals(mine[here])
         who = person[here], evaluator[here]
         sides.append(Seen(*who, image[here], own * weight[here], weight[here], len(judges)))
     return sides

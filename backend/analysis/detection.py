@@ -46,13 +46,13 @@ def detection(
     if not is_used.any():
         return None
     own = np.flatnonzero(is_used[judges.of_response])
-    is_fake, wrong, judge = answers.is_fake[own], answers.error[own], judges.of_response[own]
+    is_fake, judge = answers.is_fake[own], judges.of_response[own]
     hits = judges.fakes - judges.wrong_fakes
     slope, influences, by_chance = np.empty(len(own)), np.empty(len(own)), 0.0
     for side, said, seen in ((True, hits, judges.fakes), (False, judges.wrong_reals, judges.reals)):
         here, z = is_fake == side, ndtri((said + 0.5) / (seen + 1))
         slope[here] = (math.sqrt(2 * math.pi) * np.exp(z**2 / 2) / (seen + 1))[judge[here]]
-        influences[here] = wrong[here] - wrong[here].mean()
+        influences[here] = answers.residuals(own[here])
         by_chance += _by_chance(said[is_used], seen[is_used])
     influences *= slope
     _, person = np.unique(judge, return_inverse=True)
@@ -61,6 +61,7 @@ def detection(
     d_prime, criterion = (
         each[is_used] for each in sensitivity(hits, judges.fakes, judges.wrong_reals, judges.reals)
     )
+    strata = answers.strata_of(np.flatnonzero(is_used))
     row: dict[str, Any] = {}
     for name, values, turned, least in (
         ("d_prime", d_prime, -influences, by_chance),
@@ -72,7 +73,7 @@ def detection(
                 Seen(person[here], person[here], picture[here], turned[here], slope[here], len(values))
                 for here, picture in shown
             ]
-            people = mean_of(values).people.at_least(Component(least, math.inf), level)
+            people = mean_of(values, strata).people.at_least(Component(least, math.inf), level)
             ci = Estimate(float(values.mean()), people, shared_pictures(sides)).interval(level)
         row |= {name: float(values.mean()), f"{name}_ci": ci}
     return {**row, "evaluators": int(is_used.sum())}

@@ -105,7 +105,8 @@ def share_of(answers: Answers, code: int, values: Values) -> Share | None:
     """
     if len(values) < 2:
         return None
-    mean, crossing = mean_of(values.numbers / 100), crossed(answers, code)
+    strata = answers.strata_of(np.flatnonzero(answers.judges.model == code))
+    mean, crossing = mean_of(values.numbers / 100, strata), crossed(answers, code)
     pictures = None if crossing is None else crossing.pictures
     return Share(mean.value, mean.people, pictures, answers=_independent(answers, code))
 

@@ -38,6 +38,7 @@ random in it; `tests/unit/analysis/test_inference.py` lists the modules that cal
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -252,8 +253,12 @@ class ShareTest:
     p_below: float
 
 
-def mean_of(values: np.ndarray) -> Estimate:
-    """Return the mean over evaluators, of whom there are two or more."""
+def mean_of(values: np.ndarray, strata: np.ndarray | None = None) -> Estimate:
+    """Return the mean over evaluators, of whom there are two or more; `strata` as of `clustered`."""
+    if strata is not None:
+        return Estimate(
+            float(values.mean()), clustered((values - values.mean()) / len(values), strata=strata)
+        )
     count, mean = len(values), math.fsum(values) / len(values)
     if values.min() == values.max():
         return Estimate(mean, Component(0.0, count - 1))
@@ -261,12 +266,17 @@ def mean_of(values: np.ndarray) -> Estimate:
     return Estimate(mean, Component(squares / count, count - 1, cubes / count**2))
 
 
-def clustered(sums: np.ndarray, units: int | None = None) -> Component:
+def clustered(sums: np.ndarray, units: int | None = None, strata: np.ndarray | None = None) -> Component:
     """Return the component of units, such as evaluators, from the sums of their influences.
 
     Args:
         units: how many contribute, two or more; default, the number of sums.
+        strata: code of the stratum of each unit, such as the model that an evaluator judged: those are fixed,
+            and what differs between them is no part of the variance. It is if a stratum has a single unit.
     """
+    if strata is not None and np.unique(strata, return_counts=True)[1].min() > 1:
+        groups = [sums[strata == stratum] for stratum in np.unique(strata)]
+        return reduce(Component.__add__, (clustered(group - group.mean()) for group in groups))
     count = len(sums) if units is None else units
     squares, cubes = (float((sums**power).sum()) * count / (count - 1) for power in (2, 3))
     return Component(squares, count - 1.0, cubes)

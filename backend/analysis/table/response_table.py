@@ -103,6 +103,8 @@ class Answers:
     """The index of each original response, if some are repeated: reals that several models share."""
     not_sure: np.ndarray | None = None
     """Whether each response is `not_sure`; None if none is."""
+    stratum: np.ndarray | None = None
+    """The code of each response's model, if models are taken together of which evaluators judged one each."""
     reasons: tuple[str, ...] = ()
     """The study's list of reasons, which responses name by their numbers from 1; empty if it is not known."""
 
@@ -230,6 +232,22 @@ class Answers:
         sides = (judges.fakes > 0).astype(int) + (judges.reals > 0)
         mine = np.where(self.is_fake, judges.fakes[judges.of_response], judges.reals[judges.of_response])
         result = 1 / (sides[judges.of_response] * mine)
+        return result
+
+    def strata_of(self, judges: np.ndarray) -> np.ndarray | None:
+        """Return the strata of some judges; None if there are none."""
+        if self.stratum is None:
+            return None
+        first = np.unique(self.judges.of_response, return_index=True)[1]
+        result: np.ndarray = self.stratum[first[judges]]
+        return result
+
+    def residuals(self, rows: np.ndarray) -> np.ndarray:
+        """Return the errors of some responses, less the mean error of those of each stratum."""
+        errors: np.ndarray = self.error[rows]
+        strata = np.zeros(len(rows), int) if self.stratum is None else self.stratum[rows]
+        count = np.maximum(np.bincount(strata), 1)
+        result: np.ndarray = errors - (np.bincount(strata, errors) / count)[strata]
         return result
 
     @cached_property
@@ -400,7 +418,7 @@ def take_rows(
         source: original response of each of all answers; default, itself.
     """
     is_repeated = source is not None or model is not None
-    arrays = ("is_fake", "said_fake", "not_sure", "block", "exposure_ms", "simulated", "excluded")
+    arrays = ("is_fake", "said_fake", "not_sure", "block", "exposure_ms", "simulated", "excluded", "stratum")
     columns = {name: getattr(answers, name) for name in arrays}
     taken: dict[str, Any] = {
         name: None if column is None else column[index] for name, column in columns.items()

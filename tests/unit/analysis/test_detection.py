@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
 from backend.analysis.detection import detection, sensitivity
+from backend.analysis.error_rates import sides
 from backend.analysis.table.response_rows import answers_of
 
 from ..shared_pictures import shared_answers
@@ -110,3 +111,15 @@ def test_intervals_cover_where_everybody_saw_the_same_pictures(people, pictures,
         low, high = np.array([one[f"{name}_ci"] for one in found]).T
         middle = np.mean([one[name] for one in found])
         assert 0.91 < np.mean((low <= middle) & (middle <= high)) < 0.985
+
+
+def test_how_models_differ_is_no_part_of_the_variance_of_numbers_over_all_of_them():
+    easy = [row for i in range(6) for row in rows("easy", f"e{i}", 48 - i % 3, 50, 2 + i % 3, 50)]
+    hard = [row for i in range(6) for row in rows("hard", f"h{i}", 28 - i % 3, 50, 24 + i % 3, 50)]
+
+    found = sides(answers_of([*easy, *hard], "infinity"), 0.95)
+
+    low, high = found["accuracy"]["ci"]
+    assert high - low < 6  # evaluators differ by 20 points, and within a model by no more than chance: +-2.6
+    low, high = found["detection"]["d_prime_ci"]
+    assert high - low < 0.5

@@ -412,3 +412,13 @@ def test_few_values_show_part_of_the_skewness_of_their_distribution(count):
     shown = stats.skew(values, axis=1, bias=False).mean()
 
     assert unseen_skewness(count) * math.sqrt(count) == pytest.approx(2 - shown, abs=0.25)
+
+
+def test_what_differs_between_strata_is_no_part_of_the_variance():
+    values = np.array([1.0, 3, 11, 13])
+
+    people = mean_of(values, np.array([0, 0, 1, 1])).people
+
+    # half the values have the mean 2 and the variance of the mean 1, half 12 and 1: (1 + 1) / 4, of 2 df
+    assert (people.variance, people.df) == pytest.approx((0.5, 2))
+    assert mean_of(values, np.array([0, 1, 1, 1])).people == mean_of(values).people
