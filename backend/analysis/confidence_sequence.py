@@ -36,7 +36,8 @@ def score_by_evaluators(
 ) -> list[dict[str, Any]]:
     """Return `score`, `ci` and `any_look` of a model after its first 5, ..., n evaluators.
 
-    Empty if there are fewer. An unbounded end of `any_look` is None.
+    Empty if there are fewer, and without the first ones as long as all have the same value. An unbounded end
+    of `any_look` is None.
 
     Args:
         order: names of the model's evaluators, in the order in which they finished.
@@ -54,6 +55,8 @@ def score_by_evaluators(
         some = filter_rows(mine, places < first)
         values = values_by_model(some)
         interval = score_details(some, values, level)[model]["interval"]
+        if interval is None:  # all have the same value: how they differ is not known yet
+            continue
         rows.append(
             {
                 "evaluators": first,

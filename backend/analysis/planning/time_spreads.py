@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 from backend.analysis.crossing import sides_of
 from backend.analysis.distributions.inference import mean_of, t_quantile
@@ -12,6 +13,9 @@ from backend.analysis.table.response_table import Answers
 from backend.analysis.time_scores import Times, variance_of_pictures
 from backend.experiment.published import BESSEL, EVALUATORS, MODELS
 from backend.experiment.staircase import NAMED_RULES, equilibrium_accuracy
+
+_OF_ALIKE: dict[str, Any] = {"method": "student", "share_of_pictures": None, "pictures_df": None}
+"""What evaluators of one value have instead of an interval."""
 
 
 def published_times(images: int) -> list[Spread]:
@@ -37,7 +41,7 @@ def spreads_of_times(answers: Answers, values: dict[str, Values]) -> Iterator[Sp
         if len(own) < 2:
             continue
         mine = judges.model == code
-        mean, interval = mean_of(own.numbers), times.of_model(code, own)["interval"]
+        mean, interval = mean_of(own.numbers), times.of_model(code, own)["interval"] or _OF_ALIKE
         half = t_quantile(mean.people.df, level) * math.sqrt(mean.people.variance)
         right = 1 - float(judges.wrong[mine].sum() / judges.seen[mine].sum())
         observed, extra = mean.people.variance * len(own), variance_of_pictures(mean, interval)

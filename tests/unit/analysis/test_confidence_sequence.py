@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+import openhype
 from backend.analysis.confidence_sequence import any_look, score_by_evaluators
 from backend.analysis.distributions.inference import Component, Share
 from backend.analysis.score_intervals import score_details
 from backend.analysis.table.evaluator_values import Values, values_by_model
+from backend.analysis.table.response_rows import answers_of
 from validate.studies import InfinityPopulation, TimePopulation
 
 
@@ -62,3 +64,32 @@ def test_over_all_looks_together_it_misses_as_seldom_as_promised():
 
     assert missed["any_look"] <= 6
     assert missed["ci"] > missed["any_look"]
+
+
+def of_one_value(people):
+    """Return staircases that are at 400 ms most often for everybody, and answers that name no stimulus."""
+    exposures = [300, 500, *[400] * 10]
+    return [
+        {"model": "m", "evaluator": f"e{i}", "block": 0, "trial_index": place, "exposure_ms": ms,
+         "truth": "fake", "response": ("fake", "real")[place % 2]}
+        for i in range(people)
+        for place, ms in enumerate(exposures)
+    ]  # fmt: skip
+
+
+def test_there_is_no_line_as_long_as_all_have_one_value():
+    rows = of_one_value(7)
+    alike, names = answers_of(rows, "time"), [f"e{i}" for i in range(7)]
+    differing = answers_of(
+        [row for row in rows if row["evaluator"] != "e6" or row["exposure_ms"] < 400], "time"
+    )
+
+    assert score_by_evaluators(alike, "m", names) == []
+    assert [row["evaluators"] for row in score_by_evaluators(differing, "m", names)] == [7]
+
+
+def test_a_pilot_whose_evaluators_have_one_value_plans_nothing():
+    (row,) = openhype.plan(of_one_value(6), method="time", width=100)["rows"]
+
+    assert row["evaluators"] is None
+    assert "one value" in row["why_none"]
