@@ -199,7 +199,8 @@ def _sides(answers: Answers) -> Named:
     for side in ("fakes", "reals"):
         found = sorted(errors[side], key=lambda row: row["model"] or "")
         yield from intervals(f"findings.sides.{side}.ci", *_columns(found, "error", lambda row: row["ci"]))
-    of_all = errors["detection"]
+    accuracy_of_all, of_all = errors["accuracy"], errors["detection"]
+    yield from intervals("findings.sides.accuracy.ci", accuracy_of_all["accuracy"], accuracy_of_all["ci"])
     for name in ("d_prime", "criterion"):
         yield from intervals(f"findings.sides.detection.{name}_ci", of_all[name], of_all[f"{name}_ci"])
 

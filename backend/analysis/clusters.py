@@ -21,6 +21,7 @@ from backend.analysis.distributions.inference import (
     clustered,
     shared_pictures,
 )
+from backend.analysis.table.designs import BETWEEN, design_of
 from backend.analysis.table.response_table import Answers
 
 Part = tuple[np.ndarray, np.ndarray]
@@ -36,6 +37,8 @@ class Answered:
     picture: np.ndarray
     """Codes; -1 where none is named."""
     is_fake: np.ndarray
+    stratum: np.ndarray | None = None
+    """Shape (evaluators,): strata as of `inference.clustered`."""
 
     def by_evaluator(self, values: np.ndarray) -> np.ndarray:
         """Return the sum of each evaluator's values."""
@@ -46,13 +49,24 @@ class Answered:
         """Return how many evaluators have one of these answers."""
         return len(np.unique(self.evaluator[is_there]))
 
+    def of_evaluators(self, influence: np.ndarray, among: np.ndarray) -> Component:
+        """Return the evaluators' component of the variance of a statistic, of whom two or more contribute.
+
+        Args:
+            influence: of each answer on the statistic.
+            among: whether the statistic uses the answer.
+        """
+        there = np.unique(self.evaluator[among])
+        strata = None if self.stratum is None else self.stratum[there]
+        return clustered(self.by_evaluator(influence)[there], strata=strata)
+
     def of_pictures(self, influence: np.ndarray, weight: np.ndarray) -> Component:
         """Return the pictures' component of the variance of a statistic.
 
         Args:
             influence: of each answer on the statistic.
             weight: of each answer: its influence is this times how far it is from the statistic. What all
-                answers to fakes, or to reals, have in common is not the pictures'.
+                answers to fakes, or to reals, of a stratum have in common is not the pictures'.
         """
         people = int(self.evaluator.max()) + 1
         if people < 2:
@@ -65,17 +79,26 @@ class Answered:
         return shared_pictures(sides)
 
     def centred(self, influence: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Return influences that sum to 0 over the fakes and over the reals."""
-        whole, sums = (np.bincount(self.is_fake, each, 2) for each in (weight, influence))
-        common = np.divide(sums, whole, out=np.zeros(2), where=whole != 0)
-        result: np.ndarray = influence - weight * common[self.is_fake.astype(int)]
+        """Return influences that sum to 0 over the fakes and over the reals of each stratum."""
+        side = self.is_fake.astype(int)
+        if self.stratum is not None:
+            side = side + 2 * self.stratum[self.evaluator]
+        whole, sums = (np.bincount(side, each) for each in (weight, influence))
+        common = np.divide(sums, whole, out=np.zeros(len(whole)), where=whole != 0)
+        result: np.ndarray = influence - weight * common[side]
         return result
 
 
 def answered(answers: Answers, chosen: np.ndarray) -> Answered:
-    """Return who gave the chosen answers, of which there is one at least, and to what."""
-    _, evaluator = np.unique(answers.evaluator.codes[chosen], return_inverse=True)
-    return Answered(evaluator, answers.image_ranks[chosen], answers.is_fake[chosen])
+    """Return who gave the chosen answers, of which there is one at least, and to what.
+
+    Where evaluators judged one model each, models are strata.
+    """
+    _, first, evaluator = np.unique(answers.evaluator.codes[chosen], return_index=True, return_inverse=True)
+    model = answers.model.codes[chosen][first]
+    has_strata = model.min() < model.max() and design_of(answers).kind == BETWEEN
+    stratum = model if has_strata else None
+    return Answered(evaluator, answers.image_ranks[chosen], answers.is_fake[chosen], stratum)
 
 
 def share_of(part: Part, who: Answered, level: float) -> tuple[float | None, list[float] | None]:
@@ -86,16 +109,16 @@ def share_of(part: Part, who: Answered, level: float) -> tuple[float | None, lis
     answers, and no interval of one evaluator's.
     """
     counts, among = part
-    total, people = float(among.sum()), who.count(among)
+    total = float(among.sum())
     if not total:
         return None, None
     share = float((counts & among).sum()) / total
-    if people < 2:
+    if who.count(among) < 2:
         return share, None
     weight = among / total
     influence = weight * (counts - share)
-    over_people = clustered(who.by_evaluator(influence), people)
-    estimate = Share(share, over_people, who.of_pictures(influence, weight), answers=total)
+    people, pictures = who.of_evaluators(influence, among), who.of_pictures(influence, weight)
+    estimate = Share(share, people, pictures, answers=total)
     return share, estimate.interval(level)
 
 
@@ -103,7 +126,8 @@ def difference_of(first: Part, second: Part, who: Answered, level: float) -> dic
     """Return the difference of two shares of the same evaluators, with interval and p (two-sided).
 
     Its variance is never below that of independent answers, with a success and a failure added to each share
-    (Agresti and Caffo, 2000): a few answers that happen to be alike show no variation. Interval and p are
+    (Agresti and Caffo, 2000): a few answers that happen to be alike show no variation. With less of it
+    (`least_variance`) intervals of ten evaluators with one or two answers each cover 92%. Interval and p are
     None if either share has fewer than two evaluators. None if a share has no answers.
 
     Args:
@@ -120,8 +144,7 @@ def difference_of(first: Part, second: Part, who: Answered, level: float) -> dic
     fewest = min(who.count(among) for _, among in (first, second))
     if fewest < 2:
         return difference
-    people = who.count(first[1] | second[1])
-    variance = clustered(who.by_evaluator(influences[0] - influences[1]), people).variance
+    variance = who.of_evaluators(influences[0] - influences[1], first[1] | second[1]).variance
     independent = sum(_independent(*part) for part in (first, second))
     centred = who.centred(influences[0], weights[0]) - who.centred(influences[1], weights[1])
     over_people = Component(max(variance, independent), fewest - 1)
@@ -131,7 +154,11 @@ def difference_of(first: Part, second: Part, who: Answered, level: float) -> dic
 
 
 def mean_of(
-    values: np.ndarray, level: float, who: Answered | None = None, influence: Part | None = None
+    values: np.ndarray,
+    level: float,
+    who: Answered | None = None,
+    influence: Part | None = None,
+    evaluators: np.ndarray | None = None,
 ) -> tuple[float, list[float] | None]:
     """Return the mean of evaluators' values, and Student's interval; None for one value or equal ones.
 
@@ -139,10 +166,14 @@ def mean_of(
         values: shape (evaluators,).
         who: who gave the answers that the values are of; None if none of them can be told.
         influence: influences of the answers on the mean, and their weights, as for `Answered.of_pictures`.
+        evaluators: whose values they are; default, all.
     """
     if len(values) < 2 or values.min() == values.max():
         return float(values[0]), None
-    mean = inference.mean_of(values)
+    strata = None if who is None else who.stratum
+    if strata is not None and evaluators is not None:
+        strata = strata[evaluators]
+    mean = inference.mean_of(values, strata)
     if who is not None and influence is not None:
         mean = replace(mean, pictures=who.of_pictures(*influence))
     return mean.value, mean.interval(level)
@@ -156,6 +187,8 @@ class Area:
     """Its variance is NaN for fewer than two evaluators with positives, or with negatives."""
     own: np.ndarray
     """The areas of single evaluators, from their own ratings only, who have both positives and negatives."""
+    own_evaluators: np.ndarray
+    """Their codes."""
     own_influence: Part
     """Influences of the answers on the mean of these, and their weights."""
 
@@ -177,21 +210,21 @@ def area_of(ratings: np.ndarray, is_positive: np.ndarray, who: Answered) -> Area
         weight[side] = 1 / side.sum()
     area = float(placements[is_positive].mean())
     influence = weight * (placements - area)
-    people, fewest = who.count(is_positive | negative), min(map(who.count, sides))
+    fewest = min(map(who.count, sides))
     estimate = Estimate(area, Component(np.nan, 1))
     if fewest >= 2:
-        over_people = Component(_obuchowski(influence, sides, who, people), fewest - 1)
+        over_people = Component(_obuchowski(influence, sides, who), fewest - 1)
         estimate = Estimate(area, over_people, who.of_pictures(influence, weight))
     return Area(estimate, *_own_areas(ratings, is_positive, who))
 
 
-def _obuchowski(
-    influence: np.ndarray, sides: tuple[np.ndarray, np.ndarray], who: Answered, people: int
-) -> float:
+def _obuchowski(influence: np.ndarray, sides: tuple[np.ndarray, np.ndarray], who: Answered) -> float:
     """Return the variance of an area over evaluators, whose positives and negatives go together."""
-    of_sides = [who.by_evaluator(np.where(side, influence, 0.0)) for side in sides]
-    own = sum(clustered(each, who.count(side)).variance for side, each in zip(sides, of_sides, strict=True))
-    return float(own + 2 * people / (people - 1) * (of_sides[0] * of_sides[1]).sum())
+    either, parts = sides[0] | sides[1], [np.where(side, influence, 0.0) for side in sides]
+    own = [who.of_evaluators(part, side) for part, side in zip(parts, sides, strict=True)]
+    of_sum, *of_sides = (who.of_evaluators(part, either) for part in (influence, *parts))
+    covariance = of_sum.variance - sum(each.variance for each in of_sides)
+    return float(sum(each.variance for each in own) + covariance)
 
 
 def _placements(ratings: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -201,11 +234,13 @@ def _placements(ratings: np.ndarray, others: np.ndarray) -> np.ndarray:
     return (below + up_to) / (2 * len(ordered))
 
 
-def _own_areas(ratings: np.ndarray, is_positive: np.ndarray, who: Answered) -> tuple[np.ndarray, Part]:
-    """Return the areas of single evaluators; and the influences on their mean, with weights."""
+def _own_areas(
+    ratings: np.ndarray, is_positive: np.ndarray, who: Answered
+) -> tuple[np.ndarray, np.ndarray, Part]:
+    """Return the areas of single evaluators, their codes, and the influences on their mean, with weights."""
     order = np.argsort(who.evaluator, kind="stable")
     ends = np.cumsum(np.bincount(who.evaluator))[:-1]
-    areas: list[float] = []
+    areas, evaluators = [], []
     placements, weight = np.zeros(len(ratings)), np.zeros(len(ratings))
     for mine in np.split(order, ends):
         positives, negatives = mine[is_positive[mine]], mine[~is_positive[mine]]
@@ -215,10 +250,11 @@ def _own_areas(ratings: np.ndarray, is_positive: np.ndarray, who: Answered) -> t
         placements[negatives] = 1 - _placements(ratings[negatives], ratings[positives])
         weight[positives], weight[negatives] = 1 / len(positives), 1 / len(negatives)
         areas.append(placements[positives].mean())
+        evaluators.append(who.evaluator[mine[0]])
     if not areas:
-        return np.empty(0), (placements, weight)
+        return np.empty(0), np.empty(0, int), (placements, weight)
     weight /= len(areas)
-    return np.array(areas), (weight * (placements - np.mean(areas)), weight)
+    return np.array(areas), np.array(evaluators), (weight * (placements - np.mean(areas)), weight)
 
 
 def _independent(counts: np.ndarray, among: np.ndarray) -> float:

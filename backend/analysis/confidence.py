@@ -102,7 +102,8 @@ class _Mean:
         if len(self.values) < 2:
             return None
         _, weight = self.influence
-        mean, answers = over_evaluators(self.values), float(weight.sum() ** 2 / (weight**2).sum())
+        mean = over_evaluators(self.values, self.who.stratum)
+        answers = float(weight.sum() ** 2 / (weight**2).sum())
         share = Share(mean.value, mean.people, self.who.of_pictures(*self.influence), answers=answers)
         return [100 * end for end in share.interval(level)]
 
@@ -235,7 +236,9 @@ def _area(
         why = f"{sides} are separated without error, which shows no variation"
     elif ci is None:
         why = f"it needs two evaluators with {sides} whose ratings differ"
-    own, own_ci = mean_of(area.own, level, rated.who, area.own_influence) if len(area.own) else (None, None)
+    own, own_ci = None, None
+    if len(area.own):
+        own, own_ci = mean_of(area.own, level, rated.who, area.own_influence, area.own_evaluators)
     return {
         "area": point,
         "ci": ci,

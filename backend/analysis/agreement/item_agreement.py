@@ -260,14 +260,16 @@ def _share_interval(share: float, variances: TwoWay, votes: int, level: float) -
     """Return Wilson's interval (percent) of an agreement (0 to 1) with the effective number of votes.
 
     Whoever is careless or of another kind agrees less with everybody, and nobody as much more: evaluators'
-    agreements have a long tail below, of which few evaluators show part.
+    agreements have a long tail below, of which few evaluators show part. It is a tail of how evaluators
+    differ, beyond votes; and half of it is taken of the whole variance, as few may not differ by chance.
     """
     part, people = variances.by_both, variances.by_evaluators
     if part is None:
         return None
     third = third_of_share(share, part.variance, part.third, votes)
     if people is not None and people.variance:
-        third -= unseen_skewness(people.df + 1) * part.variance**1.5
+        between = max(0.0, people.variance - share * (1 - share) / votes)
+        third -= unseen_skewness(people.df + 1) * (between**1.5 + part.variance**1.5 / 2)
     return [100 * end for end in wilson_interval(share, replace(part, third=third), votes, level)]
 
 

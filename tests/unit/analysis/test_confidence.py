@@ -7,7 +7,10 @@ import pytest
 from scipy.stats import norm
 
 from backend.analysis.confidence import confidence
+from backend.analysis.error_rates import sides
+from backend.analysis.reasons import reasons
 from backend.analysis.table.response_rows import answers_of
+from backend.analysis.table.response_table import Answers, Coded
 from backend.scoring import score_answers
 from validate.confidence import Raters
 
@@ -231,3 +234,55 @@ def test_a_score_has_one_interval():
     found = confidence(answers, 0.95)["models"][0]
 
     assert found["score_ci"] == pytest.approx(score_answers(answers)["models"][0]["interval"]["ci"])
+
+
+def of_two_models(rng, people=15):
+    """Return answers of people who judged one model each; fakes of `a` look real, those of `b` do not."""
+    studies = [Raters(sensitivity).study(people, rng) for sensitivity in (0.1, 3.2)]
+    model = np.repeat(np.arange(2), [len(study) for study in studies]).astype(np.int32)
+    given = (rng.random(len(model)) < np.array([0.1, 0.8])[model]).astype(np.int32)
+    return Answers(
+        "infinity",
+        Coded(model, ["a", "b"]),
+        Coded(
+            np.concatenate([study.evaluator.codes for study in studies]) + model * people,
+            [*map(str, range(2 * people))],
+        ),
+        np.concatenate([study.is_fake for study in studies]),
+        np.concatenate([study.said_fake for study in studies]),
+        numbers={name: np.concatenate([study.numbers[name] for study in studies])
+                 for name in ("confidence", "confidence_points")},
+        texts={"reasons": Coded(given, ["", "1"])},
+        reasons=("hands",),
+    )  # fmt: skip
+
+
+def widths(row, prefix=""):
+    """Yield the names of all intervals of a row, and their widths."""
+    for name, value in row.items():
+        if isinstance(value, dict):
+            yield from widths(value, f"{prefix}{name}.")
+        elif (name == "ci" or name.endswith("_ci")) and value:
+            yield f"{prefix}{name}", value[1] - value[0]
+
+
+def test_how_models_differ_is_not_what_evaluators_differ_by():
+    """Intervals over all models were up to four times as wide as those of one model."""
+    answers = of_two_models(np.random.default_rng(3))
+    of_confidence, of_reasons = confidence(answers, 0.95), reasons(answers, 0.95)["rows"]
+    of_sides = sides(answers, 0.95)
+    compared = {
+        "confidence": (of_confidence["overall"], of_confidence["models"]),
+        "accuracy": (of_sides["accuracy"], of_sides["fakes"] + of_sides["reals"]),
+    }
+    for response in ("fake", "real"):
+        rows = [row for row in of_reasons if (row["reason"], row["response"]) == ("hands", response)]
+        compared[response] = (rows[-1], rows[:-1])
+        assert rows[-1]["model"] is None
+
+    for what, (overall, models) in compared.items():
+        own = [dict(widths(row)) for row in models]
+        found = dict(widths(overall))
+        assert found
+        for name, width in found.items():
+            assert (what, name, width < max(row.get(name, 0) for row in own)) == (what, name, True)
