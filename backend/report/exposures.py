@@ -94,7 +94,7 @@ def _threshold(row: Row) -> tuple[dict[str, Any], str]:
     threshold, pooled = row["exposures"]["threshold_ms"], row["exposures"]["pooled"]
     if threshold["advised"] == "median":
         return _limited(pooled, threshold["median"], threshold["median_ci"]), "median of evaluators"
-    return _limited(pooled, pooled["threshold_ms"], pooled["ci"]), "all answers together"
+    return _limited(pooled, pooled["threshold_ms"], None), "all answers together"
 
 
 def _limited(pooled: Row, ms: float | None, ci: Sequence[float | None] | None) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def _combined(by_people: Component | None, items: np.ndarray, common: np.ndarray
     by_items = _clustered(items)
     if by_people is None or by_items is None:
         return TwoWay(by_people, by_items, None)
-    least = float(least_variance(by_people.variance, float(common.sum())))
+    least = least_variance(by_people.variance, float(common.sum()))
     of_people = replace(by_people, variance=max(by_people.variance, least))
     # where nothing varies, the fewer degrees of freedom count
     fewer, more = sorted((of_people, _of_items(items, common)), key=lambda part: float(part.df))

@@ -91,7 +91,7 @@ class Component:
 
     def at_least(self, answers: "Component", level: float) -> "Component":
         """Return this component, that of evaluators, or what is left of that of answers if it is wider."""
-        least = replace(answers, variance=float(least_variance(self.variance, answers.variance)))
+        least = replace(answers, variance=least_variance(self.variance, answers.variance))
         widths = (t_quantile(each.df, level) * math.sqrt(each.variance) for each in (self, least))
         return self if next(widths) >= next(widths) else least
 
@@ -400,7 +400,7 @@ def least_variance(people: Any, answers: Any) -> Any:
         people: variance over evaluators.
         answers: that of independent answers.
     """
-    return np.maximum(LEAST_PART * answers, answers - 2 * people)
+    return _plain(np.maximum(LEAST_PART * answers, answers - 2 * people))
 
 
 def unseen_skewness(count: float) -> float:

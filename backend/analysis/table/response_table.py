@@ -238,9 +238,7 @@ class Answers:
         """Return the strata of some judges; None if there are none."""
         if self.stratum is None:
             return None
-        first = np.unique(self.judges.of_response, return_index=True)[1]
-        result: np.ndarray = self.stratum[first[judges]]
-        return result
+        return np.array([self.stratum[self.judges.responses[judge][0]] for judge in judges])
 
     def residuals(self, rows: np.ndarray) -> np.ndarray:
         """Return the errors of some responses, less the mean error of those of each stratum."""
