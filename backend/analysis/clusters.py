@@ -144,10 +144,10 @@ def difference_of(first: Part, second: Part, who: Answered, level: float) -> dic
     fewest = min(who.count(among) for _, among in (first, second))
     if fewest < 2:
         return difference
-    variance = who.of_evaluators(influences[0] - influences[1], first[1] | second[1]).variance
+    people = who.of_evaluators(influences[0] - influences[1], first[1] | second[1])
     independent = sum(_independent(*part) for part in (first, second))
     centred = who.centred(influences[0], weights[0]) - who.centred(influences[1], weights[1])
-    over_people = Component(max(variance, independent), fewest - 1)
+    over_people = Component(max(people.variance, independent), min(people.df, fewest - 1))
     pictures = who.of_pictures(centred, np.zeros(len(centred)))
     apart = Estimate(difference["difference"], over_people, pictures)
     return {**difference, "ci": apart.interval(level), "p": apart.p()}
@@ -213,18 +213,19 @@ def area_of(ratings: np.ndarray, is_positive: np.ndarray, who: Answered) -> Area
     fewest = min(map(who.count, sides))
     estimate = Estimate(area, Component(np.nan, 1))
     if fewest >= 2:
-        over_people = Component(_obuchowski(influence, sides, who), fewest - 1)
-        estimate = Estimate(area, over_people, who.of_pictures(influence, weight))
+        people = _obuchowski(influence, sides, who)
+        people = replace(people, df=min(people.df, fewest - 1))
+        estimate = Estimate(area, people, who.of_pictures(influence, weight))
     return Area(estimate, *_own_areas(ratings, is_positive, who))
 
 
-def _obuchowski(influence: np.ndarray, sides: tuple[np.ndarray, np.ndarray], who: Answered) -> float:
-    """Return the variance of an area over evaluators, whose positives and negatives go together."""
+def _obuchowski(influence: np.ndarray, sides: tuple[np.ndarray, np.ndarray], who: Answered) -> Component:
+    """Return the component of evaluators in an area, whose positives and negatives go together."""
     either, parts = sides[0] | sides[1], [np.where(side, influence, 0.0) for side in sides]
     own = [who.of_evaluators(part, side) for part, side in zip(parts, sides, strict=True)]
     of_sum, *of_sides = (who.of_evaluators(part, either) for part in (influence, *parts))
     covariance = of_sum.variance - sum(each.variance for each in of_sides)
-    return float(sum(each.variance for each in own) + covariance)
+    return Component(sum(each.variance for each in own) + covariance, of_sum.df)
 
 
 def _placements(ratings: np.ndarray, others: np.ndarray) -> np.ndarray:
