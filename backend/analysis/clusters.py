@@ -168,7 +168,7 @@ def mean_of(
         influence: influences of the answers on the mean, and their weights, as for `Answered.of_pictures`.
         evaluators: whose values they are; default, all.
     """
-    if len(values) < 2 or values.min() == values.max():
+    if len(values) < 2 or inference.are_equal(values):
         return float(values[0]), None
     strata = None if who is None else who.stratum
     if strata is not None and evaluators is not None:

@@ -21,7 +21,14 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.distributions import noncentral_t
-from backend.analysis.distributions.inference import Component, Estimate, f_test, holm, simultaneous
+from backend.analysis.distributions.inference import (
+    Component,
+    Estimate,
+    are_equal,
+    f_test,
+    holm,
+    simultaneous,
+)
 from backend.analysis.table.designs import Crossing
 
 _NOTHING = 1e-13
@@ -161,7 +168,7 @@ def pair_effects(crossing: Crossing, level: float) -> list[dict[str, Any]]:
     for a, b in zip(*np.triu_indices(len(crossing.models), 1), strict=True):
         both = crossing.is_there[:, a] & crossing.is_there[:, b]
         apart = crossing.values[both, a] - crossing.values[both, b]
-        if len(apart) < 2 or float(np.ptp(apart)) == 0:
+        if len(apart) < 2 or are_equal(apart):
             continue
         one_t = float(apart.mean() / apart.std(ddof=1) * math.sqrt(len(apart)))
         effects.append((crossing.models[a], crossing.models[b], one_t, len(apart)))

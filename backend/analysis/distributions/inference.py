@@ -51,6 +51,8 @@ NEGLIGIBLE = 0.1
 has a true error rate of 6.3%, P(|z| > 1.96 sqrt(0.9))."""
 _ROUNDING = 1e-18
 """Variance of an area up to which it is rounding error."""
+_ALL_ALIKE = 1e-12
+"""Variance of an answer, p (1 - p), or difference of values, up to which it is rounding error."""
 
 LEAST_PART = 0.5
 """See `least_variance`."""
@@ -222,8 +224,7 @@ class Share(Estimate):
         Wilson's interval at some level ends where the test of its end has the corresponding p.
         """
         p, candidates = self.value, self._candidates
-        size = np.full(2, float(self.answers))
-        np.divide(p * (1 - p), candidates.variance, out=size, where=candidates.variance > 0)
+        size = effective_size(p, candidates.variance, self.answers)
         t = (p - null) * np.sqrt(size / (null * (1 - null)))
         straight = candidates.straight(t)
         above, below = t_below(-straight, candidates.df), t_below(straight, candidates.df)
@@ -255,15 +256,18 @@ class ShareTest:
 
 def mean_of(values: np.ndarray, strata: np.ndarray | None = None) -> Estimate:
     """Return the mean over evaluators, of whom there are two or more; `strata` as of `clustered`."""
-    if strata is not None:
-        return Estimate(
-            float(values.mean()), clustered((values - values.mean()) / len(values), strata=strata)
-        )
     count, mean = len(values), math.fsum(values) / len(values)
-    if values.min() == values.max():
+    if are_equal(values):
         return Estimate(mean, Component(0.0, count - 1))
+    if strata is not None:
+        return Estimate(mean, clustered((values - mean) / count, strata=strata))
     squares, cubes = (math.fsum((values - mean) ** power) / (count - 1) for power in (2, 3))
     return Estimate(mean, Component(squares / count, count - 1, cubes / count**2))
+
+
+def are_equal(values: np.ndarray) -> bool:
+    """Return whether values, one or more, are equal but for rounding."""
+    return bool(np.ptp(values) <= _ALL_ALIKE * max(1.0, float(np.abs(values).max())))
 
 
 def clustered(sums: np.ndarray, units: int | None = None, strata: np.ndarray | None = None) -> Component:
@@ -469,12 +473,21 @@ def wilson(share: Any, variance: Any, quantile: Any, responses: float) -> tuple[
         variance: variance of the share; 0 for that of independent responses.
         quantile: two-sided quantile of Student's t or of the normal distribution.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size = np.where(variance, np.divide(share * (1 - share), variance), responses)
-    weight = quantile**2 / size
+    weight = quantile**2 / effective_size(share, variance, responses)
     centre = (share + weight / 2) / (1 + weight)
     half = np.sqrt(weight * (share * (1 - share) + weight / 4)) / (1 + weight)
     return np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
+
+
+def effective_size(share: Any, variance: Any, responses: Any) -> np.ndarray:
+    """Return how many independent responses give a share (0 to 1) its variance; numbers, or arrays.
+
+    Of a share of 0 or 1, all whose variance is rounding error, and without variance it is that of responses.
+    """
+    single, variance = np.broadcast_arrays(np.asarray(share * (1 - share), float), variance)
+    size = np.array(np.broadcast_to(responses, single.shape), float)
+    np.divide(single, variance, out=size, where=(variance > 0) & (single > _ALL_ALIKE))
+    return size
 
 
 def wilson_interval(share: float, of: Component, responses: float, level: float) -> list[float]:

@@ -236,6 +236,20 @@ def test_a_score_has_one_interval():
     assert found["score_ci"] == pytest.approx(score_answers(answers)["models"][0]["interval"]["ci"])
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_shares_of_people_who_are_always_wrong_have_intervals(seed):
+    # weights that sum to 1 but for rounding made the interval NaN
+    confidences = np.random.default_rng(seed).integers(1, 6, (4, 6)).astype(str)
+    words = [" ".join(np.char.add(["fr", "rf"] * 3, own)) for own in confidences]
+    some = [row for who, text in zip("abcd", words, strict=True) for row in rows(text, who)]
+
+    found = only(some)
+
+    for name in ("score", "weighted_score"):
+        low, high = found[f"{name}_ci"]
+        assert 50 < low < high == pytest.approx(100)
+
+
 def of_two_models(rng, people=15):
     """Return answers of people who judged one model each; fakes of `a` look real, those of `b` do not."""
     studies = [Raters(sensitivity).study(people, rng) for sensitivity in (0.1, 3.2)]

@@ -198,12 +198,14 @@ def test_intervals_of_all_pairs_hold_together_in_95_of_100(share):
     [
         ([[5, 5], [9, 9]], None),
         ([[5, 7], [9, 11]], None),
+        ([[100 / 3, 50 / 3], [200 / 3, 50]], None),  # 50 / 3 but for rounding
         ([[5, 0], [9, 0]], [[1, 0], [1, 0]]),
     ],
 )
 def test_differences_that_do_not_vary_have_no_test(values, is_there):
     with np.errstate(all="raise", invalid="ignore", divide="ignore"):
         assert repeated.pairs(crossing(values, is_there), 0.95) == []
+        assert repeated.pair_effects(crossing(values, is_there), 0.95) == []
 
 
 # Designs in the scores
