@@ -21,7 +21,7 @@ from backend.analysis.distributions.inference import (
     clustered,
     shared_pictures,
 )
-from backend.analysis.table.designs import BETWEEN, design_of
+from backend.analysis.table.designs import models_as_strata
 from backend.analysis.table.response_table import Answers
 
 Part = tuple[np.ndarray, np.ndarray]
@@ -90,14 +90,11 @@ class Answered:
 
 
 def answered(answers: Answers, chosen: np.ndarray) -> Answered:
-    """Return who gave the chosen answers, of which there is one at least, and to what.
-
-    Where evaluators judged one model each, models are strata.
-    """
+    """Return who gave the chosen answers, of which there is one at least, and to what."""
     _, first, evaluator = np.unique(answers.evaluator.codes[chosen], return_index=True, return_inverse=True)
-    model = answers.model.codes[chosen][first]
-    has_strata = model.min() < model.max() and design_of(answers).kind == BETWEEN
-    stratum = model if has_strata else None
+    model = answers.model.codes[chosen]
+    strata = models_as_strata(answers) if model.min() < model.max() else None
+    stratum = None if strata is None else strata[chosen][first]
     return Answered(evaluator, answers.image_ranks[chosen], answers.is_fake[chosen], stratum)
 
 

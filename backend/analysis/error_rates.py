@@ -16,7 +16,7 @@ import numpy as np
 
 from backend.analysis.detection import detection, sensitivity
 from backend.analysis.score_intervals import score_details
-from backend.analysis.table.designs import BETWEEN, design_of
+from backend.analysis.table.designs import models_as_strata
 from backend.analysis.table.evaluator_values import values_by_model
 from backend.analysis.table.response_table import Answers, Coded, filter_rows, take_rows
 
@@ -65,8 +65,8 @@ def _once(answers: Answers) -> Answers:
 
 def _as_one(answers: Answers) -> Answers:
     """Return responses as if all were of one model; if evaluators judged one each, models are strata."""
-    stratum = answers.model.codes if design_of(answers).kind == BETWEEN else None
-    return replace(answers, model=Coded(np.zeros(len(answers), np.int32), [_ALL]), stratum=stratum)
+    one = Coded(np.zeros(len(answers), np.int32), [_ALL])
+    return replace(answers, model=one, stratum=models_as_strata(answers))
 
 
 def _errors(answers: Answers, level: float) -> dict[str, dict[str, Any]]:

@@ -26,6 +26,7 @@ from backend.analysis.agreement.votes import JND, TWO_AFC, Votes
 from backend.analysis.distributions.inference import (
     Component,
     Estimate,
+    beyond_answers,
     holm,
     third_of_share,
     unseen_skewness,
@@ -268,7 +269,7 @@ def _share_interval(share: float, variances: TwoWay, votes: int, level: float) -
         return None
     third = third_of_share(share, part.variance, part.third, votes)
     if people is not None and people.variance:
-        between = max(0.0, people.variance - share * (1 - share) / votes)
+        between = beyond_answers(share, people.variance, votes)
         third -= unseen_skewness(people.df + 1) * (between**1.5 + part.variance**1.5 / 2)
     return [100 * end for end in wilson_interval(share, replace(part, third=third), votes, level)]
 

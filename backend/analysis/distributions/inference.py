@@ -428,9 +428,14 @@ def third_of_share(share: Any, variance: Any, third: Any, answers: Any) -> Any:
         third: as evaluators show it.
         answers: their number, or the effective one.
     """
-    between = np.maximum(variance - share * (1 - share) / answers, 0.0)
+    between = beyond_answers(share, variance, answers)
     expected = 3 * variance * between * tail_of(share)
     return _plain(np.where(np.abs(third) > np.abs(expected), third, expected))
+
+
+def beyond_answers(share: Any, variance: Any, answers: Any) -> Any:
+    """Return the part of a share's variance that is not that of independent answers; numbers, or arrays."""
+    return _plain(np.maximum(variance - share * (1 - share) / answers, 0.0))
 
 
 def tail_of(share: Any) -> Any:

@@ -30,6 +30,14 @@ def design_of(answers: Answers) -> Design:
     return Design(kind, len(models_of), several)
 
 
+def models_as_strata(answers: Answers) -> np.ndarray | None:
+    """Return the code of each response's model, its stratum in numbers over all models.
+
+    None if evaluators judged several: then differences between models do not make evaluators differ.
+    """
+    return answers.model.codes if design_of(answers).kind == BETWEEN else None
+
+
 @dataclass(frozen=True)
 class Crossing:
     """Values by person and model, for the models that enter tests."""
